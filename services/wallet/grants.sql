@@ -11,3 +11,5 @@ GRANT UPDATE (expected_paise, delivered_at, collected_paise, collected_at, hande
     settled_at) ON cash TO :"service";
 GRANT SELECT, UPDATE ON reconciliation_runs TO :"service";
 GRANT SELECT, INSERT, UPDATE, DELETE ON reconciliation_cursors, reconciliation_findings, outbox_messages, inbox TO :"service";
+GRANT SELECT, INSERT ON remittances, remittance_orders, cash_differences TO :"service";
+GRANT UPDATE (reported_paise, owner, note, resolution, updated_at) ON cash_differences TO :"service";

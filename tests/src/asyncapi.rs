@@ -5,7 +5,7 @@ mod samples;
 
 use domain::{EventKind, Mode};
 use events::{
-    ApiKeyRevoked, EXCHANGE, EndpointDisabled, EndpointFailing, OrderEvent, PersonalDataErased,
+    ApiKeyRevoked, CashRemitted, EXCHANGE, EndpointDisabled, EndpointFailing, OrderEvent, PersonalDataErased,
     WalletLowBalance, WalletMoneyTakenBack, queues,
 };
 use messaging::Queue;
@@ -43,7 +43,7 @@ const fn kind(
     Kind { name, from, summary, payload }
 }
 
-pub const KINDS: [Kind; 11] = [
+pub const KINDS: [Kind; 12] = [
     kind("order", "order-api", "A delivery was created or moved. Becomes webhooks.", Some("OrderEvent")),
     kind(
         "api_key.revoked",
@@ -66,6 +66,12 @@ pub const KINDS: [Kind; 11] = [
         "wallet",
         "The operator or the payment provider took money back. The business gets a mail.",
         Some("WalletMoneyTakenBack"),
+    ),
+    kind(
+        "wallet.cash_remitted",
+        "wallet",
+        "A remittance paid out the cash of an order. order-api settles the order.",
+        Some("CashRemitted"),
     ),
     kind(
         "webhook_endpoint.failing",
@@ -229,6 +235,7 @@ fn schemas() -> serde_json::Result<Value> {
     add::<ApiKeyRevoked>(&mut found);
     add::<WalletLowBalance>(&mut found);
     add::<WalletMoneyTakenBack>(&mut found);
+    add::<CashRemitted>(&mut found);
     add::<EndpointFailing>(&mut found);
     add::<EndpointDisabled>(&mut found);
     add::<PersonalDataErased>(&mut found);

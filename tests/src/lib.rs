@@ -14,6 +14,7 @@ use demo::clients::{Fleet, Integration, Operator, Portal, Reply};
 use demo::{Inbox, ReceivedWebhook, eventually, sample_order};
 use domain::{Clock, Entropy, OrderId};
 use local_stack::{Service, Stack};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 pub use test_kit::{Gate, PATIENCE, smallest_order};
@@ -113,6 +114,19 @@ impl Business {
                 Ok(reply) if reply.status.as_u16() < 429 => text(&reply.expect(201)?, "id").map(Some),
                 _ => Ok(None),
             }
+        })
+        .await
+    }
+
+    /// The operator records a bank transfer with the cash of an order, once the wallet knows that it was handed over.
+    pub async fn pay_out(&self, order: &str, bank_reference: &str) -> anyhow::Result<Value> {
+        let path = format!("/businesses/{}/remittances", self.portal.business_id);
+        let wanted = json!({ "bankReference": bank_reference, "paidOn": "2026-01-31", "csv": order });
+        eventually("the cash to be handed over", PATIENCE, || async {
+            let reply = self.operator.call(Method::POST, &path, &wanted).await?;
+            let is_early = reply.text.contains("not_handed_over") || reply.text.contains("unknown_order");
+            ensure!(reply.status.is_success() || is_early, "a remittance: {} {}", reply.status, reply.text);
+            Ok(reply.status.is_success().then_some(reply.body))
         })
         .await
     }

@@ -195,6 +195,11 @@ id!(
     "top_"
 );
 id!(
+    /// A bank transfer of the operator that pays out the cash of many orders.
+    RemittanceId,
+    "rem_"
+);
+id!(
     /// One HTTP request, from the edge through every service it touches.
     RequestId,
     "req_"

@@ -31,10 +31,10 @@ pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
 pub use go_live::{GoLiveFacts, GoLiveItem};
 pub use ids::{
     AccountId, ApiKeyId, ApprovalId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId,
-    OperatorTokenId, OrderId, PasskeyId, RecoveryId, RequestId, SessionId, StaffId, TopUpId, TransferId,
-    UserId, WebhookDeliveryId,
+    OperatorTokenId, OrderId, PasskeyId, RecoveryId, RemittanceId, RequestId, SessionId, StaffId, TopUpId,
+    TransferId, UserId, WebhookDeliveryId,
 };
-pub use indian_time::indian_time;
+pub use indian_time::{indian_time, start_of_indian_day};
 pub use key_restrictions::{IpAllowList, IpNetwork, IpNetworkError, KeyRestrictions, KeyScope};
 pub use mode::Mode;
 pub use paise::{Paise, PaiseError};

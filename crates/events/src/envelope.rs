@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::EnumCount;
 use utoipa::ToSchema;
 
-use crate::{OrderEvent, RoutingKey};
+use crate::{OrderEvent, Remittance, RoutingKey};
 
 /// One event of an outbox. Redeliveries keep the `id`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub enum Body {
     /// The operator or the payment provider took money back. From wallet; the business gets a mail.
     #[serde(rename = "wallet.money_taken_back")]
     WalletMoneyTakenBack(WalletMoneyTakenBack),
+    /// A remittance paid out the cash of an order. From wallet; order-api settles the order.
+    #[serde(rename = "wallet.cash_remitted")]
+    CashRemitted(CashRemitted),
     /// A webhook endpoint keeps failing and will be disabled. From webhook-dispatcher; the business gets a mail.
     #[serde(rename = "webhook_endpoint.failing")]
     EndpointFailing(EndpointFailing),
@@ -97,6 +100,15 @@ pub struct WalletMoneyTakenBack {
     pub by_payment_provider: bool,
 }
 
+/// The order of a remittance, and the amount that it was settled with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CashRemitted {
+    pub order_id: OrderId,
+    pub amount_paise: Paise,
+    pub remittance: Remittance,
+}
+
 /// `percent` is the share of the time, 50 or 80 %, after which a failing endpoint is disabled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -133,6 +145,7 @@ impl Envelope {
             Body::WalletFunded {} => RoutingKey::plain("wallet.funded"),
             Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),
             Body::WalletMoneyTakenBack(_) => RoutingKey::plain("wallet.money_taken_back"),
+            Body::CashRemitted(_) => RoutingKey::plain("wallet.cash_remitted"),
             Body::EndpointFailing(_) => RoutingKey::plain("webhook_endpoint.failing"),
             Body::EndpointDisabled(_) => RoutingKey::plain("webhook_endpoint.disabled"),
             Body::PersonalDataErased(_) => RoutingKey::plain("order.personal_data_erased"),

@@ -7,8 +7,8 @@ pub mod queues;
 mod routing;
 
 pub use envelope::{
-    ApiKeyRevoked, Body, EndpointDisabled, EndpointFailing, Envelope, PersonalDataErased, WalletLowBalance,
-    WalletMoneyTakenBack,
+    ApiKeyRevoked, Body, CashRemitted, EndpointDisabled, EndpointFailing, Envelope, PersonalDataErased,
+    WalletLowBalance, WalletMoneyTakenBack,
 };
-pub use order::{Driver, OrderEvent, OrderSnapshot, ProgressData};
+pub use order::{Driver, OrderEvent, OrderSnapshot, ProgressData, Remittance};
 pub use routing::{EXCHANGE, RoutingKey, binding};

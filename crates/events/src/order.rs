@@ -1,7 +1,7 @@
 //! The events of an order.
 
-use chrono::{DateTime, Utc};
-use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, Paise, TrackingCode};
+use chrono::{DateTime, NaiveDate, Utc};
+use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, Paise, RemittanceId, TrackingCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -55,6 +55,9 @@ pub struct ProgressData {
     /// The cash of a `cod.*` event, in paise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cod_amount_paise: Option<Paise>,
+    /// The bank transfer that settled the cash, if the operator recorded it in Waybill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remittance: Option<Remittance>,
 }
 
 impl ProgressData {
@@ -66,6 +69,17 @@ impl ProgressData {
     pub fn without_personal_data(self) -> Self {
         Self { driver: None, reason: None, ..self }
     }
+}
+
+/// A bank transfer that pays out the cash of many orders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Remittance {
+    pub id: RemittanceId,
+    /// The bank's reference of the transfer.
+    pub bank_reference: String,
+    /// The day of the transfer.
+    pub paid_on: NaiveDate,
 }
 
 /// The driver, as reported by the fleet.

@@ -31,6 +31,10 @@ pub const REFUNDS: SharedQueue = SharedQueue {
 pub const CASH: SharedQueue =
     SharedQueue { name: "wallet.cash", bindings: &[binding::LIVE_ORDER_DELIVERED, binding::LIVE_CASH] };
 
+/// Orders whose cash a remittance paid out; consumed by order-api.
+pub const REMITTANCES: SharedQueue =
+    SharedQueue { name: "order-api.remittances", bindings: &[binding::CASH_REMITTED] };
+
 /// Go-live facts; consumed by portal-api.
 pub const FACTS: SharedQueue =
     SharedQueue { name: "portal-api.facts", bindings: &[binding::FIRST_TEST_ORDER, binding::WALLET_FUNDED] };
@@ -52,5 +56,5 @@ pub const ERASURES: SharedQueue =
     SharedQueue { name: "webhook-dispatcher.erasures", bindings: &[binding::PERSONAL_DATA_ERASED] };
 
 /// All shared queues.
-pub const ALL: [SharedQueue; 7] =
-    [WEBHOOK_EVENTS, WEBHOOK_TEST_EVENTS, REFUNDS, CASH, FACTS, WARNINGS, ERASURES];
+pub const ALL: [SharedQueue; 8] =
+    [WEBHOOK_EVENTS, WEBHOOK_TEST_EVENTS, REFUNDS, CASH, REMITTANCES, FACTS, WARNINGS, ERASURES];

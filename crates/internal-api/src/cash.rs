@@ -1,7 +1,8 @@
 //! Endpoints of wallet for portal-api: the cash collected by deliveries. Amounts in paise.
 
-use chrono::{DateTime, Utc};
-use domain::{BusinessId, OrderId, Paise};
+use chrono::{DateTime, NaiveDate, Utc};
+use domain::{BusinessId, OrderId, Paise, RemittanceId};
+use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,6 +32,62 @@ pub struct CashView {
     pub due_since: DateTime<Utc>,
     /// Whether any step's amount differs from the expected amount or from the previous step.
     pub discrepant: bool,
+    /// The last day on which the operator promises to settle the cash.
+    #[serde(default)]
+    #[schema(required)]
+    pub promised_on: Option<NaiveDate>,
+    /// The bank transfer that settled it, if the operator recorded one.
+    #[serde(default)]
+    #[schema(required)]
+    pub remittance: Option<CashRemittance>,
+    /// Who of the operator clears a discrepancy. For the operator.
+    #[serde(default)]
+    #[schema(required)]
+    pub difference: Option<CashDifferenceView>,
+}
+
+/// The bank transfer that settled an order's cash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CashRemittance {
+    pub id: RemittanceId,
+    pub bank_reference: String,
+    pub paid_on: NaiveDate,
+}
+
+/// Who clears a discrepancy, and how it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CashDifferenceView {
+    /// The fleet reported a settlement of this amount after a remittance had settled the order with another one.
+    pub reported_paise: Option<Paise>,
+    /// A person of the staff.
+    pub owner: Option<String>,
+    pub note: Option<String>,
+    /// Why nothing is left to do. Open without it.
+    pub resolution: Option<String>,
+}
+
+/// `PUT /internal/wallets/{business}/cash/{order}/difference`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssignDifference {
+    pub owner: Option<String>,
+    pub note: Option<String>,
+    pub resolution: Option<String>,
+}
+
+/// The cash of the orders that were delivered in one month.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CashMonthView {
+    /// In India: `2026-01`.
+    pub month: String,
+    pub orders: i64,
+    /// Collected. Before the collection is reported: to collect.
+    pub owed_paise: Paise,
+    pub settled_paise: Paise,
+    /// Owed and not settled.
+    pub outstanding_paise: Paise,
 }
 
 /// The cash that a business is still owed, and its position.
@@ -49,6 +106,13 @@ pub struct CashTotals {
     pub settled_recently_paise: Paise,
     /// Orders with a discrepancy, including settled orders.
     pub discrepancies: i64,
+    /// Orders that are not settled although their promised day is over.
+    #[serde(default)]
+    #[schema(required)]
+    pub late_orders: i64,
+    #[serde(default)]
+    #[schema(required)]
+    pub late_paise: Paise,
     /// The outstanding cash by age.
     pub ages: Vec<CashAge>,
 }
@@ -80,6 +144,9 @@ pub struct CashQuery {
     pub starting_after: Option<String>,
     pub status: Option<String>,
     pub discrepant: Option<String>,
+    /// Absent for a wallet of an older release, which refuses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<String>,
 }
 
 /// A business with outstanding cash, for the operator.
@@ -96,6 +163,22 @@ impl WalletClient {
     /// `GET /internal/wallets/{business}/cash`
     pub async fn cash(&self, business: BusinessId, query: &CashQuery) -> Result<CashOverview, CallError> {
         self.0.get_with(&["wallets", &business.to_string(), "cash"], query).await
+    }
+
+    /// `GET /internal/wallets/{business}/cash/months`, newest first
+    pub async fn cash_months(&self, business: BusinessId) -> Result<Vec<CashMonthView>, CallError> {
+        self.0.get(&["wallets", &business.to_string(), "cash", "months"]).await
+    }
+
+    /// `PUT /internal/wallets/{business}/cash/{order}/difference`
+    pub async fn assign_cash_difference(
+        &self,
+        business: BusinessId,
+        order: &str,
+        request: &AssignDifference,
+    ) -> Result<(), CallError> {
+        let path = ["wallets", &business.to_string(), "cash", order, "difference"];
+        self.0.send(Method::PUT, &path, request).await
     }
 
     /// `GET /internal/cash`: all businesses with outstanding cash, sorted by id

@@ -11,6 +11,7 @@ pub mod keys;
 pub mod ordering;
 pub mod orders;
 mod page;
+pub mod remittances;
 pub mod wallet;
 pub mod webhooks;
 

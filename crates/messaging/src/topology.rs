@@ -46,6 +46,7 @@ mod tests {
             binding::FIRST_TEST_ORDER,
             binding::WALLET_FUNDED,
             binding::WALLET_LOW_BALANCE,
+            binding::CASH_REMITTED,
             binding::ENDPOINT_FAILING,
             binding::ENDPOINT_DISABLED,
             binding::PERSONAL_DATA_ERASED,

@@ -6,16 +6,18 @@ use actix_web::web as actix;
 use anyhow::Context as _;
 use chassis::{Chassis, Running};
 use domain::{KeySegment, Phone};
+use events::queues;
 use internal_api::keys::KeysClient;
 use internal_api::ordering::OrderingClient;
 use internal_api::wallet::WalletClient;
 use internal_api::webhooks::WebhooksClient;
 use internal_api::{Peer, PeerOptions};
+use messaging::Queue;
 use url::Url;
 use web::FailureLimits;
 
 use crate::cache::{KeyCache, LiveAccessCache};
-use crate::consumers::CacheInvalidation;
+use crate::consumers::{CacheInvalidation, Remittances};
 use crate::domain::TrackingUrls;
 use crate::feed_waiters::FeedWaiters;
 use crate::order_events::OrderEvents;
@@ -29,6 +31,8 @@ use crate::workers;
 
 /// An invalidation only drops entries in memory.
 const INVALIDATIONS_AT_ONCE: u16 = 16;
+/// Each settles one order in a short transaction. A remittance of 2,000 orders must not delay other writes.
+const REMITTANCES_AT_ONCE: u16 = 4;
 
 /// # Errors
 /// When a setting is not usable or an address cannot be bound.
@@ -45,6 +49,8 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
     workers::idle_keys::start(&mut chassis, &state);
     let consumer = CacheInvalidation(Arc::clone(&state));
     chassis.consume("cache-invalidation", CacheInvalidation::queue(), INVALIDATIONS_AT_ONCE, consumer);
+    let remittances = Remittances(Arc::clone(&state));
+    chassis.consume("remittances", Queue::shared(queues::REMITTANCES), REMITTANCES_AT_ONCE, remittances);
 
     let (public_url, portal_url) = (&settings.public.url, settings.public.portal_url.as_ref());
     let packages = settings.docs.downloads.as_deref().map(Packages::load).unwrap_or_default();

@@ -144,6 +144,11 @@ for (const { size, viewport } of SIZES) {
       { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
       { name: "operator-order", path: "/operator/orders?search=everybody-live", heading: "Find an order" },
       { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
+      {
+        name: "operator-business-cash",
+        path: `/operator/cash/${business.id}`,
+        heading: `Cash of ${business.name}`,
+      },
       { name: "operator-approvals", path: "/operator/approvals", heading: "Approvals" },
       { name: "operator-staff", path: "/operator/staff", heading: "Staff", dialogs: ["Invite"] },
       { name: "operator-tokens", path: "/operator/tokens", heading: "Tokens", dialogs: ["Create token"] },

@@ -16,6 +16,6 @@ mod store;
 mod workers;
 
 pub use domain::Provider;
-pub use settings::{Payments, RazorpayAccount, Reconciliation, Settings, WalletRules};
+pub use settings::{CodRules, Payments, RazorpayAccount, Reconciliation, Settings, WalletRules};
 pub use start::{reconcile, start};
 pub use store::TABLES;

@@ -27,6 +27,8 @@ pub struct Settings {
     #[serde(default)]
     pub wallet: WalletRules,
     #[serde(default)]
+    pub cod: CodRules,
+    #[serde(default)]
     pub payments: Payments,
     #[serde(default)]
     pub reconciliation: Reconciliation,
@@ -44,6 +46,22 @@ pub struct WalletRules {
 impl Default for WalletRules {
     fn default() -> Self {
         Self { low_balance_threshold_paise: Paise::new(50_000) }
+    }
+}
+
+/// The operator's rules for cash on delivery (`WAYBILL_COD__…`).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct CodRules {
+    /// The operator promises to pay out the cash of an order within this many days after its delivery, by the calendar of India.
+    /// Businesses see the day of each order; an alert counts the orders that miss it.
+    #[schemars(range(min = 1, max = 90))]
+    pub settle_within_days: u16,
+}
+
+impl Default for CodRules {
+    fn default() -> Self {
+        Self { settle_within_days: 7 }
     }
 }
 
@@ -235,5 +253,8 @@ mod tests {
             }
         }
         assert!(load(&[("WAYBILL_RECONCILIATION__SWEEP_ROWS", "0")]).is_err());
+        for (days, is_good) in [("0", false), ("1", true), ("90", true), ("91", false)] {
+            assert_eq!(load(&[("WAYBILL_COD__SETTLE_WITHIN_DAYS", days)]).is_ok(), is_good, "{days}");
+        }
     }
 }

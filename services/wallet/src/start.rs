@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::{Chassis, Running};
-use chrono::TimeDelta;
+use chrono::{Days, TimeDelta};
 use domain::Clock;
 use events::queues;
 use internal_api::orders::OrdersClient;
@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use crate::commands::debit;
 use crate::consumers::cash::CashReports;
 use crate::consumers::refunds::Refunds;
-use crate::domain::Provider;
+use crate::domain::{CashTerms, Provider};
 use crate::payments::{PaymentProvider, Razorpay, RazorpayOptions, Sandbox};
 use crate::reconcile::{self, Reconciler, Schedule};
 use crate::settings::{Payments, Settings};
@@ -50,6 +50,7 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
         unit,
         provider: provider(&settings.payments)?,
         default_threshold,
+        cash_terms: CashTerms { settle_within: Days::new(settings.cod.settle_within_days.into()) },
         time_zones: OnceCell::new(),
     });
     chassis.relay();
@@ -65,6 +66,9 @@ fn start_workers(settings: &Settings, chassis: &mut Chassis, state: &Arc<State>)
     chassis.every("check-pending-top-ups", workers::TOP_UPS_INTERVAL, move |_| {
         workers::check_pending_top_ups(shared.clone())
     });
+    let shared = state.clone();
+    chassis
+        .every("late-cash", workers::LATE_CASH_INTERVAL, move |_| workers::publish_late_cash(shared.clone()));
     let (database, clock) = (state.unit.database.clone(), state.unit.clock.clone());
     let reconciler = Arc::new(reconciler(settings, database, clock)?);
     let schedule = Arc::new(Schedule {

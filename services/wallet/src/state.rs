@@ -7,7 +7,7 @@ use outbox::Unit;
 use postgres::Batcher;
 use tokio::sync::OnceCell;
 
-use crate::domain::{Debit, DebitJob, DebitRefusal};
+use crate::domain::{CashTerms, Debit, DebitJob, DebitRefusal};
 use crate::payments::PaymentProvider;
 
 /// Debits that wait for a shared transaction.
@@ -19,6 +19,7 @@ pub(crate) struct State {
     pub(crate) provider: Box<dyn PaymentProvider>,
     /// The operator's alert threshold, for businesses without their own.
     pub(crate) default_threshold: Paise,
+    pub(crate) cash_terms: CashTerms,
     /// The names of the database's time zones, once they are read.
     pub(crate) time_zones: OnceCell<HashSet<String>>,
 }

@@ -1,13 +1,13 @@
 //! A message of each kind with all optional fields, and order events with as few fields as possible.
 
-use chrono::DateTime;
+use chrono::{DateTime, NaiveDate};
 use domain::{
     ApiKeyId, BusinessId, Clock, CodStatus, DeliveryStatus, EndpointId, Entropy, EventId, EventKind, Mode,
-    OrderId, Paise, TrackingCode,
+    OrderId, Paise, RemittanceId, TrackingCode,
 };
 use events::{
-    ApiKeyRevoked, Body, Driver, EndpointDisabled, EndpointFailing, Envelope, OrderEvent, OrderSnapshot,
-    PersonalDataErased, ProgressData, WalletLowBalance, WalletMoneyTakenBack,
+    ApiKeyRevoked, Body, CashRemitted, Driver, EndpointDisabled, EndpointFailing, Envelope, OrderEvent,
+    OrderSnapshot, PersonalDataErased, ProgressData, Remittance, WalletLowBalance, WalletMoneyTakenBack,
 };
 use strum::VariantArray;
 
@@ -41,10 +41,16 @@ pub fn samples() -> Vec<Envelope> {
             order_id: OrderId::generate(&clock, &entropy),
             erased_at: clock.now(),
         }),
+        Body::CashRemitted(CashRemitted {
+            order_id: OrderId::generate(&clock, &entropy),
+            amount_paise: Paise::new(99_900),
+            remittance: remittance(&clock, &entropy),
+        }),
     ];
     for (sequence, kind) in (1..).zip(EventKind::VARIANTS) {
         let snapshot = snapshot(&clock, &entropy);
-        bodies.push(order(*kind, sequence, snapshot.clone(), full(), Some(Paise::new(99_900))));
+        let data = full(remittance(&clock, &entropy));
+        bodies.push(order(*kind, sequence, snapshot.clone(), data, Some(Paise::new(99_900))));
         bodies.push(order(*kind, sequence, snapshot, ProgressData::default(), None));
     }
     let envelope = |body| Envelope {
@@ -67,7 +73,15 @@ fn snapshot(clock: &Clock, entropy: &Entropy) -> OrderSnapshot {
     }
 }
 
-fn full() -> ProgressData {
+fn remittance(clock: &Clock, entropy: &Entropy) -> Remittance {
+    Remittance {
+        id: RemittanceId::generate(clock, entropy),
+        bank_reference: "UTR 7".into(),
+        paid_on: NaiveDate::default(),
+    }
+}
+
+fn full(remittance: Remittance) -> ProgressData {
     ProgressData {
         driver: Some(Driver {
             name: "Ravi".into(),
@@ -76,6 +90,7 @@ fn full() -> ProgressData {
         }),
         reason: Some("asked by the customer".into()),
         cod_amount_paise: Some(Paise::new(99_900)),
+        remittance: Some(remittance),
     }
 }
 

@@ -20,6 +20,7 @@ async fn a_business_follows_its_money() -> anyhow::Result<()> {
     let (kept, cancelled) = a_low_balance_is_announced(&business).await?;
     a_refund_is_in_the_statement(&business, &cancelled).await?;
     business_and_operator_see_a_cash_discrepancy(&business, &kept).await?;
+    a_bank_transfer_pays_the_cash_out(&business, &kept).await?;
     stack.shut_down().await
 }
 
@@ -126,5 +127,37 @@ async fn business_and_operator_see_a_cash_discrepancy(
     assert_eq!(all["data"][0]["outstandingPaise"], json!(expected - 100));
     let wrong = operator.call(Method::GET, "/cod/discrepancies", &Value::Null).await?.expect(200)?;
     assert_eq!(wrong["data"][0]["orderId"], json!(order));
+    Ok(())
+}
+
+async fn a_bank_transfer_pays_the_cash_out(business: &Business, order: &str) -> anyhow::Result<()> {
+    let collected = SAMPLE_CASH_PAISE - 100;
+    business.fleet.report(order, "cod.handed_over", collected).await?.expect(200)?;
+    let made = business.pay_out(order, "UTR 7").await?;
+    assert_eq!((&made["orders"], &made["totalPaise"]), (&json!(1), &json!(collected)));
+    assert_eq!(business.pay_out(order, "UTR 7").await?["alreadyRecorded"], json!(true));
+    let settled = eventually("the webhook of the settlement", PATIENCE, || async {
+        let settled = business.inbox.received(|hook| hook.event.event == "cod.settled");
+        Ok((!settled.is_empty()).then_some(settled))
+    })
+    .await?;
+    let body: Value = serde_json::from_slice(&settled[0].body)?;
+    let remittance = json!({ "id": made["id"], "bankReference": "UTR 7", "paidOn": made["paidOn"] });
+    assert_eq!(body["data"], json!({ "codAmountPaise": collected, "remittance": remittance }));
+    let path = format!("/{order}");
+    let view = business.live()?.call(Method::GET, &path, None).await?.expect(200)?;
+    assert_eq!((&view["codStatus"], &view["codSettledPaise"]), (&json!("settled"), &json!(collected)));
+    let cash = business.portal.get("/cod").await?;
+    assert_eq!(
+        (&cash["data"][0]["status"], &cash["data"][0]["remittance"]),
+        (&json!("settled"), &remittance)
+    );
+    assert_eq!(cash["totals"]["outstandingPaise"], json!(0));
+    let months = business.portal.get("/cod/months").await?;
+    let sums = ["owedPaise", "settledPaise", "outstandingPaise"].map(|name| months[0][name].clone());
+    assert_eq!(sums, [json!(collected), json!(collected), json!(0)]);
+    let id = made["id"].as_str().context("an id")?;
+    let file = business.portal.call(Method::GET, &format!("/remittances/{id}/orders.csv"), None).await?;
+    assert!(file.text.contains(&format!("{order},kept,{collected},{collected},,")), "{}", file.text);
     Ok(())
 }

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
-use demo::clients::{Api, Portal};
+use demo::clients::{Api, COD_DELIVERY, Portal};
+use demo::{SAMPLE_CASH_PAISE, sample_order};
 use domain::{Clock, Entropy, PasskeyId};
 use local_stack::{Service, Stack};
 use reqwest::{Method, StatusCode};
@@ -114,6 +115,7 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
         let page = portal.get(path).await?;
         text(&page["data"][0], "id")
     };
+    let remittances = remittance(business).await?;
     let sessions = another_session(stack, business).await?;
     let users = invited_user(stack, business).await?;
     let passkeys = passkey(stack, business).await?;
@@ -122,6 +124,7 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
         ("top-ups", text(&business.top_up(100).await?, "id")?),
         ("recoveries", running_recovery(stack, business).await?),
         ("api-keys", first("/api-keys").await?),
+        ("remittances", remittances),
         ("webhook-deliveries", text(&delivery, "id")?),
         ("webhook-endpoints", business.endpoint_id.clone()),
         ("invitations", text(&invite(business, "guest").await?, "id")?),
@@ -129,6 +132,16 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
         ("sessions", sessions),
         ("passkeys", passkeys),
     ]))
+}
+
+/// A bank transfer that paid the cash of an order.
+async fn remittance(business: &Business) -> anyhow::Result<String> {
+    let order = business.place(&sample_order("paid-out")).await?;
+    business.fleet.drive(&order, &COD_DELIVERY[..4], 0).await?;
+    for step in ["cod.collected", "cod.handed_over"] {
+        business.fleet.report(&order, step, SAMPLE_CASH_PAISE).await?.expect(200)?;
+    }
+    text(&business.pay_out(&order, "UTR 7").await?, "id")
 }
 
 /// A running recovery, so that it can be cancelled. A small one would be over at once.

@@ -11,6 +11,7 @@ mod move_order;
 pub mod record_progress;
 pub mod recover_orders;
 pub mod retry_tests;
+pub mod settle_cash;
 mod settlement;
 pub mod simulate_progress;
 

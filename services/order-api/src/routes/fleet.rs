@@ -78,7 +78,8 @@ pub(super) fn read_report(
         }
         _ => fields.optional_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get()),
     };
-    let data = ProgressData { driver, reason, cod_amount_paise: cod_amount.map(Paise::new) };
+    let data =
+        ProgressData { driver, reason, cod_amount_paise: cod_amount.map(Paise::new), remittance: None };
     Some(FleetReport {
         event_id: event_id?,
         order_id,

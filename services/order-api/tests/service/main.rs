@@ -25,6 +25,7 @@ mod parameters;
 mod peers;
 mod recovery;
 mod search;
+mod remittances;
 mod suspension;
 mod tenants;
 mod tracking;

@@ -1,5 +1,7 @@
 //! Writes CSV (RFC 4180) that is safe to open in a spreadsheet: text from others never becomes a formula.
 
+use domain::Paise;
+
 /// One record, including the line break.
 pub(crate) fn record<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let mut line = String::new();
@@ -17,6 +19,12 @@ pub(crate) fn record<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<u8> {
     }
     line.push_str("\r\n");
     line.into_bytes()
+}
+
+/// `-49.00`, a number for spreadsheets.
+pub(crate) fn rupees(amount: Paise) -> String {
+    let (sign, paise) = (if amount.is_negative() { "-" } else { "" }, amount.get().unsigned_abs());
+    format!("{sign}{}.{:02}", paise / 100, paise % 100)
 }
 
 /// Puts an apostrophe in front of everything that a spreadsheet would run as a formula. Only for text from others: our own

@@ -50,6 +50,8 @@ pub(crate) enum Rule {
     AnyPage,
     /// The handler reads the query and refuses unknown parameters. The other calls accept none.
     Query,
+    /// The body is a file: it may be as long as other services accept.
+    LongBody,
     /// The response contains orders. The guard masks it for roles that do not see customers.
     Masked,
     /// The response contains personal data. The guard writes this entry to the operator's log. Commands log their changes themselves.

@@ -19,8 +19,8 @@ use crate::http::call::{Call, Rule, Who, calls};
 use crate::http::config;
 use crate::relay::routes::{
     api_keys, cash, events, operator_orders, operator_wallet, order_cancel, order_request, order_stream,
-    orders, packages, payments, personal_data, statement, wallet, webhook_deliveries, webhook_endpoints,
-    webhook_tools,
+    orders, packages, payments, personal_data, remittances, statement, wallet, webhook_deliveries,
+    webhook_endpoints, webhook_tools,
 };
 use crate::single_sign_on::routes::{of_staff, of_users, settings};
 use crate::team::routes::{invitations, users};
@@ -127,6 +127,10 @@ calls! {
     POST "/v1/portal/wallet/top-ups" wallet::top_up: User(ManageMoney);
     GET "/v1/portal/wallet/top-ups/{id}" wallet::find_top_up: User(ReadMoney);
     GET "/v1/portal/cod" cash::of_business: User(ReadMoney), Query;
+    GET "/v1/portal/cod/months" cash::months: User(ReadMoney);
+    GET "/v1/portal/remittances" remittances::list: User(ReadMoney), Query;
+    GET "/v1/portal/remittances/{id}" remittances::read: User(ReadMoney);
+    GET "/v1/portal/remittances/{id}/orders.csv" remittances::export: User(ReadMoney);
     // Webhooks. Endpoints of live mode also need a recent authentication, as keys.
     GET "/v1/portal/webhook-endpoints" webhook_endpoints::list: User(ReadWebhooks), Query;
     POST "/v1/portal/webhook-endpoints" webhook_endpoints::create: User(ManageIntegration);
@@ -248,6 +252,17 @@ calls! {
     // Amounts by order, without the customers.
     GET "/v1/operator/cod" cash::of_all: Operator(ReadCash), Query;
     GET "/v1/operator/cod/discrepancies" cash::discrepancies: Operator(ReadCash), Query;
+    GET "/v1/operator/businesses/{id}/cod" cash::of_business_for_operator: Operator(ReadCash), Query;
+    PUT "/v1/operator/businesses/{id}/cod/{order}/difference" cash::assign_difference: Operator(CreditWallets);
+    GET "/v1/operator/businesses/{id}/remittances" remittances::list_for_operator: Operator(ReadCash), Query;
+    POST "/v1/operator/businesses/{id}/remittances" remittances::create:
+        Operator(CreditWallets), Recent, LongBody;
+    POST "/v1/operator/businesses/{id}/remittances/check" remittances::check:
+        Operator(CreditWallets), LongBody;
+    GET "/v1/operator/businesses/{id}/remittances/{remittance}" remittances::read_for_operator:
+        Operator(ReadCash);
+    GET "/v1/operator/businesses/{id}/remittances/{remittance}/orders.csv" remittances::export_for_operator:
+        Operator(ReadCash);
     // To request or decide one, the permission of its action is needed too. Only a single one names a user.
     GET "/v1/operator/approvals" approvals::list: Operator(ReviewApprovals), Query;
     GET "/v1/operator/approvals/{id}" approvals::read: Operator(ReviewApprovals), Logged(ApprovalRead);

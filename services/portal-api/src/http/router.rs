@@ -8,7 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{Data, ServiceConfig, method, resource, to};
 use actix_web::{Error, HttpRequest, HttpResponse, Resource, Route};
-use web::{ApiError, no_query};
+use web::{ApiError, BODY_MAX_BYTES, BodyLimit, no_query};
 
 use crate::domain::{Part, Site};
 use crate::http::call::{Call, Rule, Who};
@@ -27,7 +27,9 @@ pub(crate) fn register(config: &mut ServiceConfig, site: &Site) {
     }
     // Variables come after fixed segments: `{` sorts after all letters.
     for (path, calls) in by_path {
-        config.service(calls.into_iter().map(checked).fold(resource(path), Resource::route));
+        let has_long_body = calls.iter().any(|call| call.has(Rule::LongBody));
+        let of_path = calls.into_iter().map(checked).fold(resource(path), Resource::route);
+        config.service(if has_long_body { of_path.app_data(BodyLimit(BODY_MAX_BYTES)) } else { of_path });
     }
     for part in site.parts {
         let (path, nothing) = match part {

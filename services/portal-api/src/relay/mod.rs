@@ -1,3 +1,4 @@
 //! Keys, orders, webhooks, wallet and cash: calls that other services answer.
 
+pub(crate) mod domain;
 pub(crate) mod routes;

@@ -287,6 +287,9 @@ pub(crate) fn cash() -> CashOverview {
         settled_at: None,
         due_since: at(),
         discrepant: true,
+        promised_on: NaiveDate::from_ymd_opt(2026, 1, 8),
+        remittance: None,
+        difference: None,
     };
     let totals = CashTotals {
         outstanding_paise: amount,
@@ -295,6 +298,8 @@ pub(crate) fn cash() -> CashOverview {
         with_operator_paise: Paise::ZERO,
         settled_recently_paise: Paise::new(7),
         discrepancies: 1,
+        late_orders: 1,
+        late_paise: amount,
         ages: vec![CashAge { days: "0-1".to_owned(), orders: 1, amount_paise: amount }],
     };
     CashOverview { totals, data: vec![order], has_more: false }

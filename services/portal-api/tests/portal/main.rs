@@ -66,6 +66,7 @@ mod process;
 mod profile;
 mod recent_authentication;
 mod relays;
+mod remittances;
 mod roles;
 mod second_factor_people;
 mod second_factor_races;

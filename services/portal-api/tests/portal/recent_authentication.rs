@@ -226,6 +226,7 @@ async fn calls_of_the_staff_and_sessions_of_the_token_need_one_and_tokens_do_not
         "POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/rotate".to_owned(),
         format!("PATCH /businesses/{business}"),
         format!("POST /businesses/{business}/wallet/credits"),
+        format!("POST /businesses/{business}/remittances"),
         format!("POST /businesses/{business}/password-resets"),
         format!("POST /businesses/{business}/personal-data-erasure"),
         "POST /approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/approve".to_owned(),

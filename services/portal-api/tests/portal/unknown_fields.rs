@@ -53,6 +53,9 @@ const OF_ADMINISTRATORS: &[&str] = &[
     "POST /v1/operator/approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/reject",
     "PATCH /v1/operator/businesses/{business}",
     "POST /v1/operator/businesses/{business}/password-resets",
+    "POST /v1/operator/businesses/{business}/remittances",
+    "POST /v1/operator/businesses/{business}/remittances/check",
+    "PUT /v1/operator/businesses/{business}/cod/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/difference",
 ];
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { PAGE_SIZE, useCursorList } from "./list";
 import type { components } from "./schema";
@@ -5,10 +6,13 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 export type Cash = Schemas["CashView"];
 export type CashTotals = Schemas["CashTotals"];
+export type CashMonth = Schemas["CashMonthView"];
+export type RemittedOrder = Schemas["RemittedOrderView"];
 
 export interface CashFilter {
   status?: string;
   discrepant?: boolean;
+  late?: boolean;
 }
 
 export const cashKey = ["cash"] as const;
@@ -23,4 +27,27 @@ export function useCash(filter: CashFilter) {
   });
   const first = list.data?.pages[0] as { totals?: CashTotals } | undefined;
   return { ...list, totals: first?.totals };
+}
+
+/** Cash by the month of the delivery, newest first. */
+export function useCashMonths() {
+  return useQuery({
+    queryKey: [...cashKey, "months"],
+    queryFn: () => answer(api.GET("/v1/portal/cod/months")),
+  });
+}
+
+/** Bank transfers of the operator, newest first. */
+export function useRemittances() {
+  return useCursorList([...cashKey, "remittances"], (startingAfter) => {
+    const query = { limit: PAGE_SIZE, startingAfter };
+    return answer(api.GET("/v1/portal/remittances", { params: { query } }));
+  });
+}
+
+export function useRemittance(id: string) {
+  return useQuery({
+    queryKey: [...cashKey, "remittance", id],
+    queryFn: () => answer(api.GET("/v1/portal/remittances/{id}", { params: { path: { id } } })),
+  });
 }

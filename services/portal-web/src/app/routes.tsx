@@ -28,6 +28,10 @@ const PAGES: RouteObject[] = [
   { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
   { path: "wallet", lazy: () => import("../pages/wallet/wallet-page") },
   { path: "cash-on-delivery", lazy: () => import("../pages/cash/cash-page") },
+  {
+    path: "cash-on-delivery/remittances/:remittanceId",
+    lazy: () => import("../pages/cash/remittance-page"),
+  },
   { path: "*", element: <NotFound home="/" homeLabel="Go to the overview" /> },
 ];
 
@@ -55,6 +59,7 @@ const OPERATOR_PAGES: RouteObject[] = [
   { path: "approvals", lazy: () => import("../pages/operator/approvals-page") },
   { path: "approvals/:approvalId", lazy: () => import("../pages/operator/approval-page") },
   { path: "cash", lazy: () => import("../pages/operator/cash-page") },
+  { path: "cash/:businessId", lazy: () => import("../pages/operator/business-cash-page") },
   { path: "staff", lazy: () => import("../pages/operator/staff-page") },
   { path: "account", lazy: () => import("../pages/operator/account-page") },
   { path: "tokens", lazy: () => import("../pages/operator/tokens-page") },

@@ -6,6 +6,9 @@ import { statusLabel } from "../format/status-label";
 import { StatusBadge } from "./status-badge";
 import { Time } from "./time";
 
+/** India has one time zone, without summer time. */
+const INDIA_AHEAD_MS = 5.5 * 3_600_000;
+
 type Cash = components["schemas"]["CashView"];
 
 /** The cash status of an order, and its discrepancy. */
@@ -19,6 +22,17 @@ export function CashStatus({ cash }: { cash: Cash }) {
         </Text>
       )}
     </div>
+  );
+}
+
+/** Marks a promised day that is over. Days are those of India, like the promise. */
+export function CashLate({ promisedOn }: { promisedOn: string }) {
+  const today = new Date(Date.now() + INDIA_AHEAD_MS).toISOString().slice(0, 10);
+  if (promisedOn >= today) return null;
+  return (
+    <Text span size="xs" c="var(--tone-bad)">
+      Late
+    </Text>
   );
 }
 

@@ -15,3 +15,7 @@ export const CASH_AGES: Record<string, string> = {
   "3-7": "3 to 7 days",
   "7+": "More than 7 days",
 };
+
+export function orderCount(orders: number): string {
+  return orders === 1 ? "1 order" : `${orders} orders`;
+}

@@ -1,5 +1,22 @@
 // Days of date fields (`2026-01-31`) in the operator's time zone.
-import { fromLocalTime } from "./region";
+import { fromLocalTime, perRegion } from "./region";
+
+const DAY = perRegion(
+  ({ locale }) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }),
+);
+const MONTH = perRegion(
+  ({ locale }) => new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" }),
+);
+
+/** `2026-01-31` as `31 Jan 2026`, in any time zone. */
+export function formatDay(day: string): string {
+  return DAY().format(new Date(day));
+}
+
+/** `2026-01` as `January 2026`. */
+export function formatMonth(month: string): string {
+  return MONTH().format(new Date(month));
+}
 
 /** The start of a day; `undefined` for an invalid day. */
 export function startOfDay(day: string | undefined): string | undefined {

@@ -110,7 +110,7 @@ test("a delivered order says that its cash is not reported", async ({ page }) =>
   ).toBeVisible();
   await check(page, "cash-unreported", { bothSizes: true });
   const cash = row(page, "Orders with cash", "unreported-1");
-  await expect(cash.getByRole("cell", { name: /^Due since ./ })).toBeVisible();
+  await expect(cash.getByRole("cell", { name: /^Promised by ./ })).toBeVisible();
   for (const event of ["cod.collected", "cod.handed_over", "cod.settled"])
     await report(order.id, event, { codAmountPaise: COD.payment.codAmountPaise });
   await expect(async () => {

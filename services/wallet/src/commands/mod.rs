@@ -1,6 +1,7 @@
 //! Use cases that write, one per file. Each owns its transaction.
 
 mod apply_payment;
+pub(crate) mod assign_difference;
 pub(crate) mod check_pending_top_ups;
 pub(crate) mod credit;
 pub(crate) mod debit;
@@ -9,6 +10,7 @@ mod posting;
 pub(crate) mod process_notice;
 pub(crate) mod record_cash;
 pub(crate) mod refund;
+pub(crate) mod remit;
 mod reverse_top_up;
 pub(crate) mod set_threshold;
 pub(crate) mod top_up;

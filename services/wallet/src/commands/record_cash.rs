@@ -1,6 +1,7 @@
 //! Records the steps of an order's cash, each once, with the reported amount, and books them in the ledger. An unexpected
 //! amount is recorded as a discrepancy, never dropped.
 
+use diesel_async::AsyncPgConnection;
 use domain::{EventId, TransferId};
 use metrics::counter;
 use postgres::StoreError;
@@ -9,6 +10,7 @@ use strum::VariantArray;
 use crate::domain::{CashReport, CashStep};
 use crate::state::State;
 use crate::store;
+use crate::store::transfers::CashMove;
 
 /// The name of this consumer in the inbox.
 const CONSUMER: &str = "wallet.cash";
@@ -59,11 +61,17 @@ pub(crate) async fn record_cash(
             match before.reported(step) {
                 None => {}
                 Some(reported) if reported.amount == amount => return Ok(Recorded::Before),
+                Some(_) if is_remitted(conn, report, step).await? => {
+                    let (business, order) = (report.business, report.order);
+                    store::cash_differences::report(conn, business, order, amount, now).await?;
+                    return Ok(Recorded::Discrepant);
+                }
                 Some(_) => return Err(RecordCashError::Contradiction),
             }
             store::cash::record_step(conn, &before, step, amount, report.at).await?;
             let id = TransferId::generate(&unit.clock, &unit.entropy);
-            store::transfers::insert_cash(conn, id, report, (step, amount), now).await?;
+            let moved = CashMove { id, order: report.order, amount };
+            store::transfers::insert_cash(conn, report.business, step, &[moved], now).await?;
             Ok(match before.discrepancy(step, amount) {
                 None => Recorded::AsExpected,
                 Some(_) => Recorded::Discrepant,
@@ -74,6 +82,17 @@ pub(crate) async fn record_cash(
         log_and_count(report, step, recorded);
     }
     Ok(recorded)
+}
+
+/// A remittance settled the order while the fleet reported another settlement. The bank transfer counts; the report stays
+/// visible as a difference.
+async fn is_remitted(
+    conn: &mut AsyncPgConnection,
+    report: &CashReport,
+    step: CashStep,
+) -> Result<bool, StoreError> {
+    let remitted = store::remittances::of_cash(conn, &[report.business], &[report.order]).await?;
+    Ok(step == CashStep::Settled && !remitted.is_empty())
 }
 
 fn log_and_count(report: &CashReport, step: CashStep, recorded: Recorded) {

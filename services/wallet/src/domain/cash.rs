@@ -1,8 +1,8 @@
 //! Cash on delivery. The operator owes the cash to the business from its collection until its settlement. Each step is
 //! booked with the reported amount, so that missing cash stays visible.
 
-use chrono::{DateTime, Utc};
-use domain::{BusinessId, OrderId, Paise};
+use chrono::{DateTime, Days, NaiveDate, Utc};
+use domain::{BusinessId, OrderId, Paise, indian_time, start_of_indian_day};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::Line;
@@ -127,6 +127,25 @@ impl CashRecord {
     }
 }
 
+/// When the operator promises to pay out cash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CashTerms {
+    /// From the day of the delivery, in India.
+    pub(crate) settle_within: Days,
+}
+
+impl CashTerms {
+    /// The last day for the settlement.
+    pub(crate) fn promised_on(self, record: &CashRecord) -> NaiveDate {
+        indian_time(record.due_since).date_naive() + self.settle_within
+    }
+
+    /// Cash that is due since an earlier time, and not settled, is late.
+    pub(crate) fn late_before(self, now: DateTime<Utc>) -> DateTime<Utc> {
+        start_of_indian_day(indian_time(now).date_naive() - self.settle_within)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use domain::{Clock, Entropy};
@@ -148,6 +167,30 @@ mod tests {
             settled: None,
             due_since: DateTime::UNIX_EPOCH,
             discrepant: false,
+        }
+    }
+
+    #[test]
+    fn cash_is_late_from_the_day_after_the_promised_one() {
+        let terms = CashTerms { settle_within: Days::new(7) };
+        let time = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
+        // 1 February in India.
+        let due = CashRecord { due_since: time("2026-01-31T18:30:00Z"), ..record(Some(100), None, None) };
+        assert_eq!(terms.promised_on(&due), "2026-02-08".parse().unwrap());
+        for (now, is_late) in [("2026-02-08T18:29:59Z", false), ("2026-02-08T18:30:00Z", true)] {
+            assert_eq!(due.due_since < terms.late_before(time(now)), is_late, "{now}");
+        }
+    }
+
+    proptest! {
+        /// Both forms of the rule agree at any time.
+        #[test]
+        fn cash_is_late_when_its_promised_day_is_over(due in 0_i64..4_000_000, later in 0_i64..4_000_000, days in 1_u64..90) {
+            let terms = CashTerms { settle_within: Days::new(days) };
+            let at = |seconds: i64| DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(1_700_000_000 + seconds);
+            let due = CashRecord { due_since: at(due), ..record(None, None, None) };
+            let today = indian_time(at(later)).date_naive();
+            prop_assert_eq!(due.due_since < terms.late_before(at(later)), terms.promised_on(&due) < today);
         }
     }
 

@@ -5,9 +5,10 @@ mod debits;
 mod ledger;
 mod payments;
 mod reconciliation;
+mod remittance;
 mod top_ups;
 
-pub(crate) use cash::{CashRecord, CashReport, CashStatus, CashStep, Reported, cash_lines};
+pub(crate) use cash::{CashRecord, CashReport, CashStatus, CashStep, CashTerms, Reported, cash_lines};
 pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };
@@ -19,6 +20,10 @@ pub use payments::Provider;
 pub(crate) use payments::{CURRENCY, Notice, NoticeOutcome, Payment, Reversal, ReversalStep};
 pub(crate) use reconciliation::{
     CashSide, Check, DebitSide, Discrepancy, Finding, LedgerSide, OrderSide, UNDER_WAY_MAX, compare,
+};
+pub(crate) use remittance::{
+    NewRemittance, ORDERS_MAX, OrderName, OrderRefusal, Remittance, RemittancePlan, RemittedOrder,
+    WantedOrder, is_repetition,
 };
 pub(crate) use top_ups::{PENDING_MAX, PaymentDecision, Status, TopUp, next_check};
 

@@ -44,6 +44,8 @@ pub(crate) enum Check {
     /// A reported step of cash is not booked, or a step is booked without a report.
     CashNotBooked,
     TopUpNotBooked,
+    /// A remittance differs from its orders, or from the transfers that settled them.
+    RemittanceWrong,
     /// A placed live order has no posted debit.
     OrderWithoutDebit,
     /// A posted debit has another amount or business than its order.
@@ -110,6 +112,8 @@ pub(crate) struct CashSide {
     /// `None` until an event reports it.
     pub(crate) expected: Option<Paise>,
     pub(crate) status: CodStatus,
+    /// When a remittance settled it.
+    pub(crate) remitted_at: Option<DateTime<Utc>>,
 }
 
 /// The order's money in the ledger.
@@ -185,8 +189,8 @@ pub(crate) fn compare(id: OrderId, order: Option<&OrderSide>, ledger: &LedgerSid
     discrepancies
 }
 
-/// Compares the cash of an order with the ledger: business, amount and status. The order always changes before the ledger,
-/// so only a step that the ledger lacks may be under way.
+/// Compares the cash of an order with the ledger: business, amount and status. The order changes before the ledger, so a step
+/// that the ledger lacks may be under way. Only a remittance is booked first, and then settles the order.
 fn cash_discrepancy(
     placed: Option<&OrderSide>,
     cash: Option<CashSide>,
@@ -213,7 +217,11 @@ fn cash_discrepancy(
     }
     match steps(reported).cmp(&booked.map_or(0, steps)) {
         Ordering::Equal => None,
-        Ordering::Less => Some((Check::CashDiffersFromOrder, detail(), None)),
+        Ordering::Less => {
+            let remitted_at = cash.and_then(|cash| cash.remitted_at);
+            let awaited_since = remitted_at.filter(|_| reported == CodStatus::HandedOver);
+            Some((Check::CashDiffersFromOrder, detail(), awaited_since))
+        }
         Ordering::Greater => Some((Check::CashMissing, detail(), Some(order.changed_at))),
     }
 }

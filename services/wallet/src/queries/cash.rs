@@ -2,16 +2,48 @@
 
 use std::collections::BTreeMap;
 
-use domain::{BusinessId, OrderId};
+use chrono::{Datelike, Days, Months, NaiveDate};
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, OrderId, Paise, indian_time, start_of_indian_day};
 use postgres::StoreError;
 
 use super::one_more;
-use crate::domain::CashRecord;
+use crate::domain::{CashRecord, Remittance};
 use crate::state::State;
 use crate::store;
 
 pub(crate) use crate::store::cash::CashFilter;
+pub(crate) use crate::store::cash_differences::CashDifference;
+pub(crate) use crate::store::cash_months::CashMonth;
 pub(crate) use crate::store::cash_totals::{AGES, Totals};
+
+/// The months that [`months`] returns. Older cash is in remittances.
+const MONTHS: u32 = 6;
+/// An order that was created longer before the first of these months is not counted, so that the query reads a range of ids.
+const DELIVERY_MAX: Days = Days::new(90);
+
+/// The cash of an order.
+pub(crate) struct CashLine {
+    pub(crate) record: CashRecord,
+    pub(crate) remittance: Option<Remittance>,
+    pub(crate) difference: Option<CashDifference>,
+}
+
+async fn complete(
+    conn: &mut AsyncPgConnection,
+    records: Vec<CashRecord>,
+) -> Result<Vec<CashLine>, StoreError> {
+    let businesses: Vec<BusinessId> = records.iter().map(|record| record.business).collect();
+    let orders: Vec<OrderId> = records.iter().map(|record| record.order).collect();
+    let mut remittances = store::remittances::of_cash(conn, &businesses, &orders).await?;
+    let mut differences = store::cash_differences::of_cash(conn, &businesses, &orders).await?;
+    let line = |record: CashRecord| CashLine {
+        remittance: remittances.remove(&record.order),
+        difference: differences.remove(&record.order),
+        record,
+    };
+    Ok(records.into_iter().map(line).collect())
+}
 
 /// The matching cash of a business, newest order first: up to `limit`, and one more if there are more; and the totals of the
 /// business. `None` if the filter names an order without cash.
@@ -22,9 +54,12 @@ pub(crate) async fn of_business(
     state: &State,
     business: BusinessId,
     filter: &CashFilter,
+    is_late: bool,
     limit: usize,
-) -> Result<Option<(Vec<CashRecord>, Totals)>, StoreError> {
+) -> Result<Option<(Vec<CashLine>, Totals)>, StoreError> {
     let (database, now) = (&state.unit.database, state.unit.clock.now());
+    let late_before = state.cash_terms.late_before(now);
+    let filter = CashFilter { late_before: is_late.then_some(late_before), ..*filter };
     database
         .read(async |conn| {
             if let Some(before) = filter.before
@@ -32,9 +67,10 @@ pub(crate) async fn of_business(
             {
                 return Ok(None);
             }
-            let records = store::cash::page(conn, business, filter, one_more(limit)).await?;
-            let mut totals = store::cash_totals::of_businesses(conn, &[business], now).await?;
-            Ok(Some((records, totals.remove(&business).unwrap_or_default())))
+            let records = store::cash::page(conn, business, &filter, one_more(limit)).await?;
+            let lines = complete(conn, records).await?;
+            let mut totals = store::cash_totals::of_businesses(conn, &[business], (now, late_before)).await?;
+            Ok(Some((lines, totals.remove(&business).unwrap_or_default())))
         })
         .await
 }
@@ -50,10 +86,11 @@ pub(crate) async fn totals(
     limit: usize,
 ) -> Result<BTreeMap<BusinessId, Totals>, StoreError> {
     let (database, now) = (&state.unit.database, state.unit.clock.now());
+    let late_before = state.cash_terms.late_before(now);
     database
         .read(async |conn| {
             let businesses = store::cash_totals::businesses(conn, after, one_more(limit)).await?;
-            store::cash_totals::of_businesses(conn, &businesses, now).await
+            store::cash_totals::of_businesses(conn, &businesses, (now, late_before)).await
         })
         .await
 }
@@ -67,7 +104,7 @@ pub(crate) async fn discrepancies(
     state: &State,
     before: Option<OrderId>,
     limit: usize,
-) -> Result<Option<Vec<CashRecord>>, StoreError> {
+) -> Result<Option<Vec<CashLine>>, StoreError> {
     let database = &state.unit.database;
     database
         .read(async |conn| {
@@ -76,7 +113,46 @@ pub(crate) async fn discrepancies(
             {
                 return Ok(None);
             }
-            store::cash::discrepancies(conn, before, one_more(limit)).await.map(Some)
+            let records = store::cash::discrepancies(conn, before, one_more(limit)).await?;
+            complete(conn, records).await.map(Some)
         })
         .await
+}
+
+/// Orders and amount of all businesses that are not settled although the promised day is over.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn late_of_all(state: &State) -> Result<(i64, Paise), StoreError> {
+    let late_before = state.cash_terms.late_before(state.unit.clock.now());
+    let database = &state.unit.database;
+    database.read(async |conn| store::cash_totals::late_of_all(conn, late_before).await).await
+}
+
+/// The cash of a business by the month of its delivery in India: this month and those before it, newest first.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn months(state: &State, business: BusinessId) -> Result<Vec<CashMonth>, StoreError> {
+    let first = first_month(indian_time(state.unit.clock.now()).date_naive());
+    let (since, created_since) = (start_of_indian_day(first), start_of_indian_day(first - DELIVERY_MAX));
+    let database = &state.unit.database;
+    database.read(async |conn| store::cash_months::since(conn, business, since, created_since).await).await
+}
+
+fn first_month(today: NaiveDate) -> NaiveDate {
+    today - Days::new(today.day0().into()) - Months::new(MONTHS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_month_is_five_before_this_one() {
+        let day = |text: &str| text.parse::<NaiveDate>().unwrap();
+        for (today, first) in [("2026-12-31", "2026-07-01"), ("2026-03-01", "2025-10-01")] {
+            assert_eq!(first_month(day(today)), day(first));
+        }
+    }
 }

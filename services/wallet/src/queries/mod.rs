@@ -1,6 +1,7 @@
 //! Reads, by topic.
 
 pub(crate) mod cash;
+pub(crate) mod remittances;
 pub(crate) mod spend;
 pub(crate) mod statement;
 pub(crate) mod top_ups;

@@ -1,7 +1,7 @@
 //! The feeds that are scanned, their order, and the start of each.
 
 use chrono::{DateTime, Utc};
-use domain::{OrderId, TopUpId, TransferId};
+use domain::{OrderId, RemittanceId, TopUpId, TransferId};
 use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::domain::Check;
@@ -17,6 +17,7 @@ pub(super) enum Feed {
     Debits,
     Cash,
     TopUps,
+    Remittances,
     /// Placed live orders of order-api by their last change: each must be paid, and refunded if due.
     Orders,
     /// Orders of debits: each must allow a debit.
@@ -40,6 +41,7 @@ impl Feed {
             Self::Debits => Some(LedgerTable::Debits),
             Self::Cash => Some(LedgerTable::Cash),
             Self::TopUps => Some(LedgerTable::TopUps),
+            Self::Remittances => Some(LedgerTable::Remittances),
             Self::Orders | Self::OrderDebits | Self::OrderTransfers | Self::OrderCash => None,
         }
     }
@@ -62,6 +64,7 @@ impl Feed {
             Check::DebitRepeated | Check::DebitWithoutFee => Some(LedgerTable::Debits),
             Check::CashNotBooked => Some(LedgerTable::Cash),
             Check::TopUpNotBooked => Some(LedgerTable::TopUps),
+            Check::RemittanceWrong => Some(LedgerTable::Remittances),
             Check::OrderWithoutDebit
             | Check::DebitDiffersFromOrder
             | Check::DebitWithoutOrder
@@ -93,6 +96,7 @@ impl Feed {
                 OrderId::first_of(since).to_string()
             }
             Self::TopUps => TopUpId::first_of(since).to_string(),
+            Self::Remittances => RemittanceId::first_of(since).to_string(),
             Self::Orders => ChangeCursor { at: since, order: None }.to_string(),
         }
     }
@@ -149,6 +153,7 @@ mod tests {
             ("debits", true, true),
             ("cash", true, true),
             ("top_ups", true, true),
+            ("remittances", true, true),
             ("orders", true, true),
             ("order_debits", true, true),
             ("order_transfers", true, false),
@@ -172,6 +177,7 @@ mod tests {
             (Feed::Cash, OrderId::first_of(since).to_string()),
             (Feed::OrderCash, OrderId::first_of(since).to_string()),
             (Feed::TopUps, TopUpId::first_of(since).to_string()),
+            (Feed::Remittances, RemittanceId::first_of(since).to_string()),
             (Feed::Orders, "1769851800000000".to_owned()),
         ] {
             assert_eq!(feed.start(Some(since)), start, "{feed}");

@@ -5,14 +5,21 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId, Paise};
 use internal_api::Page;
-use internal_api::cash::{BusinessCash, CashAge, CashOverview, CashTotals, CashView};
-use web::{ApiError, page_query, read_query};
+use internal_api::cash::{
+    BusinessCash, CashAge, CashDifferenceView, CashMonthView, CashOverview, CashRemittance, CashTotals,
+    CashView,
+};
+use web::{ApiError, JsonBody, TextRule, page_query, read_body, read_query};
 
-use super::path;
-use crate::domain::CashRecord;
+use super::{errors, path};
+use crate::commands::assign_difference;
+use crate::domain::CashTerms;
 use crate::queries;
-use crate::queries::cash::{AGES, CashFilter, Totals};
+use crate::queries::cash::{AGES, CashDifference, CashFilter, CashLine, CashMonth, Totals};
 use crate::state::State;
+
+const OWNER: TextRule = TextRule::line(200);
+const NOTE: TextRule = TextRule::lines(500);
 
 pub(super) async fn of_business(
     state: Data<State>,
@@ -20,18 +27,18 @@ pub(super) async fn of_business(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
-    let (page, filter) = read_query(&request, |fields| {
+    let (page, filter, is_late) = read_query(&request, |fields| {
         let filter = CashFilter {
-            before: None,
             status: fields.parsed("status", "pending, collected, handed_over or settled"),
             discrepant: fields.parsed("discrepant", "true or false").unwrap_or_default(),
+            ..CashFilter::default()
         };
-        (fields.page(), filter)
+        (fields.page(), filter, fields.parsed("late", "true or false").unwrap_or_default())
     })?;
     let filter = CashFilter { before: order_cursor(page.starting_after.as_deref())?, ..filter };
-    let found = queries::cash::of_business(&state, business, &filter, page.limit).await?;
+    let found = queries::cash::of_business(&state, business, &filter, is_late, page.limit).await?;
     let (records, totals) = found.ok_or_else(unknown_order)?;
-    let page = Page::cut(records, page.limit).map(view);
+    let page = Page::cut(records, page.limit).map(|line| view(state.cash_terms, line));
     let totals = totals_view(&totals)?;
     Ok(HttpResponse::Ok().json(CashOverview { totals, data: page.data, has_more: page.has_more }))
 }
@@ -57,7 +64,31 @@ pub(super) async fn discrepancies(
     let page = page_query(&request)?;
     let before = order_cursor(page.starting_after.as_deref())?;
     let records = queries::cash::discrepancies(&state, before, page.limit).await?;
-    Ok(HttpResponse::Ok().json(Page::cut(records.ok_or_else(unknown_order)?, page.limit).map(view)))
+    let page = Page::cut(records.ok_or_else(unknown_order)?, page.limit);
+    Ok(HttpResponse::Ok().json(page.map(|line| view(state.cash_terms, line))))
+}
+
+pub(super) async fn months(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
+    let months = queries::cash::months(&state, path::business(&business)?).await?;
+    let months = months.into_iter().map(month_view).collect::<Result<Vec<_>, _>>()?;
+    Ok(HttpResponse::Ok().json(months))
+}
+
+pub(super) async fn assign_difference(
+    state: Data<State>,
+    path: Path<(String, String)>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let (business, order) = path::order(&path)?;
+    let difference = read_body(&body.0, &["owner", "note", "resolution"], |fields| {
+        let owner = fields.optional_text("owner", OWNER);
+        let note = fields.optional_text("note", NOTE);
+        let resolution = fields.optional_text("resolution", NOTE);
+        Some(CashDifference { reported: None, owner, note, resolution })
+    })?;
+    let assigned = assign_difference::assign_difference(&state, business, order, &difference).await;
+    assigned.map_err(errors::from_assign)?;
+    Ok(HttpResponse::NoContent().finish())
 }
 
 fn order_cursor(text: Option<&str>) -> Result<Option<OrderId>, ApiError> {
@@ -68,8 +99,30 @@ fn unknown_order() -> ApiError {
     ApiError::invalid_field("startingAfter", "invalid_value", "startingAfter names no order with cash.")
 }
 
-fn view(record: CashRecord) -> CashView {
+fn month_view(month: CashMonth) -> Result<CashMonthView, ApiError> {
+    let outstanding = month.owed.checked_sub(month.settled);
+    Ok(CashMonthView {
+        month: month.month.format("%Y-%m").to_string(),
+        orders: month.orders,
+        owed_paise: month.owed,
+        settled_paise: month.settled,
+        outstanding_paise: outstanding.ok_or_else(|| ApiError::internal("sums of cash overflow"))?,
+    })
+}
+
+fn difference_view(difference: CashDifference) -> CashDifferenceView {
+    CashDifferenceView {
+        reported_paise: difference.reported,
+        owner: difference.owner,
+        note: difference.note,
+        resolution: difference.resolution,
+    }
+}
+
+fn view(terms: CashTerms, line: CashLine) -> CashView {
+    let CashLine { record, remittance, difference } = line;
     let status = record.status().to_string();
+    let promised_on = Some(terms.promised_on(&record));
     CashView {
         order_id: record.order,
         business_id: record.business,
@@ -85,6 +138,13 @@ fn view(record: CashRecord) -> CashView {
         settled_at: record.settled.map(|reported| reported.at),
         due_since: record.due_since,
         discrepant: record.discrepant,
+        promised_on,
+        remittance: remittance.map(|remittance| CashRemittance {
+            id: remittance.id,
+            bank_reference: remittance.bank_reference,
+            paid_on: remittance.paid_on,
+        }),
+        difference: difference.map(difference_view),
     }
 }
 
@@ -99,6 +159,8 @@ fn totals_view(totals: &Totals) -> Result<CashTotals, ApiError> {
         with_operator_paise: with_operator,
         settled_recently_paise: totals.settled_recently,
         discrepancies: totals.discrepancies,
+        late_orders: totals.late.0,
+        late_paise: totals.late.1,
         ages: ages
             .map(|(days, (orders, amount_paise)): (_, (i64, Paise))| CashAge {
                 days: (*days).into(),

@@ -2,18 +2,77 @@
 
 use actix_web::http::StatusCode;
 use domain::Paise;
-use web::ApiError;
+use web::{ApiError, FieldErrors};
 
+use crate::commands::assign_difference::AssignError;
 use crate::commands::credit::CreditError;
 use crate::commands::debit::DebitError;
 use crate::commands::debit_by_operator::OperatorDebitError;
 use crate::commands::process_notice::ProcessNoticeError;
+use crate::commands::remit::RemitError;
 use crate::commands::top_up::TopUpError;
-use crate::domain::{DebitRefusal, PENDING_MAX, PostingError};
+use crate::domain::{DebitRefusal, OrderRefusal, PENDING_MAX, PostingError};
 use crate::payments::{NoticeError, ProviderError};
 
 pub(super) fn top_up_not_found() -> ApiError {
     ApiError::not_found("top_up_not_found", "top-up")
+}
+
+pub(super) fn remittance_not_found() -> ApiError {
+    ApiError::not_found("remittance_not_found", "remittance")
+}
+
+pub(super) fn from_remit(error: RemitError) -> ApiError {
+    match error {
+        RemitError::ReferenceReused => conflict(
+            "bank_reference_reused",
+            "A remittance with this bank reference has another date or other orders. Check the reference: each bank transfer has its own.",
+        ),
+        RemitError::Refused(refused) => {
+            let field_errors = FieldErrors::default();
+            for (position, refusal) in refused {
+                let (code, message) = order_refusal(refusal);
+                field_errors.add(format!("orders[{position}]"), code, message);
+            }
+            ApiError::invalid(field_errors)
+        }
+        RemitError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn order_refusal(refusal: OrderRefusal) -> (&'static str, String) {
+    let (code, message) = match refusal {
+        OrderRefusal::Unknown => (
+            "unknown_order",
+            "The business has no order with this id or reference whose cash is to be settled.",
+        ),
+        OrderRefusal::Repeated => ("repeated", "Another line names the same order."),
+        OrderRefusal::NotHandedOver => (
+            "not_handed_over",
+            "The cash of this order is not reported as handed over. Settle it afterwards.",
+        ),
+        OrderRefusal::AlreadySettled => ("already_settled", "The cash of this order is already settled."),
+        OrderRefusal::NothingHandedOver => (
+            "nothing_handed_over",
+            "No cash of this order was handed over. Name the amount that was paid out.",
+        ),
+        OrderRefusal::NoteMissing(handed_over) => {
+            let message =
+                format!("{handed_over} was handed over. Add a note that explains the other amount.");
+            return ("note_required", message);
+        }
+    };
+    (code, message.to_owned())
+}
+
+pub(super) fn from_assign(error: AssignError) -> ApiError {
+    match error {
+        AssignError::Unknown => ApiError::not_found("order_not_found", "order with cash"),
+        AssignError::NoDifference => {
+            conflict("no_difference", "The amounts of this order agree. There is no difference to assign.")
+        }
+        AssignError::Store(error) => error.into(),
+    }
 }
 
 pub(super) fn from_debit(error: DebitError) -> ApiError {

@@ -1,4 +1,4 @@
-//! The internal endpoints, as specified in `internal_api::wallet` and `internal_api::cash`.
+//! The internal endpoints, as specified in `internal_api`: `wallet`, `cash` and `remittances`.
 
 mod businesses;
 mod cash;
@@ -7,6 +7,7 @@ mod debits;
 mod errors;
 mod notices;
 mod path;
+mod remittances;
 mod spend;
 mod statement;
 mod top_ups;
@@ -59,5 +60,12 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("/credits").route(post().to(credits::create)))
         .service(resource("/debits").route(post().to(credits::debit)))
         .service(resource("/debits/check").route(post().to(credits::check_debit)))
-        .service(resource("/cash").route(get().to(cash::of_business)));
+        .service(resource("/cash").route(get().to(cash::of_business)))
+        .service(resource("/cash/months").route(get().to(cash::months)))
+        .service(resource("/cash/{order}/difference").route(put().to(cash::assign_difference)))
+        .service(
+            resource("/remittances").route(get().to(remittances::list)).route(post().to(remittances::create)),
+        )
+        .service(resource("/remittances/check").route(post().to(remittances::check)))
+        .service(resource("/remittances/{id}").route(get().to(remittances::show)));
 }

@@ -2,14 +2,15 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::columns::{expect_rows, parse};
 use super::predicates::is_discrepant_cash;
-use super::schema::cash;
-use crate::domain::{CashRecord, CashReport, CashStatus, CashStep, Reported};
+use super::schema::{cash, cash_differences};
+use crate::domain::{CashRecord, CashReport, CashStatus, CashStep, RemittedOrder, Reported};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = cash, check_for_backend(diesel::pg::Pg))]
@@ -138,12 +139,96 @@ pub(crate) async fn record_step(
     expect_rows("recording a step of cash", 1, changed)
 }
 
+const SETTLE: &str = "
+    UPDATE cash SET settled_paise = new.amount_paise, settled_at = $2
+    FROM unnest($3, $4) AS new (order_id, amount_paise)
+    WHERE cash.business_id = $1 AND cash.order_id = new.order_id AND cash.settled_at IS NULL";
+
+/// Records the settlement of locked cash.
+pub(crate) async fn settle_orders(
+    mut conn: &AsyncPgConnection,
+    business: BusinessId,
+    orders: &[RemittedOrder],
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let changed = statement(SETTLE)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Timestamptz, _>(at)
+        .bind::<Array<Text>, _>(orders.iter().map(|order| order.order.to_string()).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(orders.iter().map(|order| order.amount.get()).collect::<Vec<_>>())
+        .execute(&mut conn)
+        .await?;
+    expect_rows("settling cash", orders.len(), changed)
+}
+
+/// Locks the cash of these orders, in the order of their ids. Omits orders without cash of this business.
+pub(crate) async fn lock_orders(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    orders: &[OrderId],
+) -> Result<Vec<CashRecord>, StoreError> {
+    let rows: Vec<CashRow> = cash::table
+        .filter(cash::business_id.eq(business.to_string()))
+        .filter(cash::order_id.eq_any(orders.iter().map(OrderId::to_string)))
+        .order(cash::order_id)
+        .select(CashRow::as_select())
+        .for_update()
+        .load(conn)
+        .await?;
+    rows.into_iter().map(CashRow::into_record).collect()
+}
+
+/// As [`lock_orders`], without a lock.
+pub(crate) async fn find_orders(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    orders: &[OrderId],
+) -> Result<Vec<CashRecord>, StoreError> {
+    let rows: Vec<CashRow> = cash::table
+        .filter(cash::business_id.eq(business.to_string()))
+        .filter(cash::order_id.eq_any(orders.iter().map(OrderId::to_string)))
+        .select(CashRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(CashRow::into_record).collect()
+}
+
+#[derive(QueryableByName)]
+struct OrderRow {
+    #[diesel(sql_type = Text)]
+    order_id: String,
+}
+
+/// Reads only the business's cash that is not settled, by the index `cash_outstanding`.
+const UNSETTLED: &str = "
+    SELECT order_id FROM cash
+    WHERE business_id = $1 AND settled_at IS NULL AND normalize(order_reference) = ANY($2)";
+
+/// The ids of orders with these composed references whose cash is not settled.
+pub(crate) async fn unsettled_by_reference(
+    mut conn: &AsyncPgConnection,
+    business: BusinessId,
+    references: &[String],
+) -> Result<Vec<OrderId>, StoreError> {
+    if references.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<OrderRow> = statement(UNSETTLED)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Array<Text>, _>(references.to_vec())
+        .load(&mut conn)
+        .await?;
+    rows.iter().map(|row| parse("cash.order_id", &row.order_id)).collect()
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CashFilter {
     /// Only orders before this one.
     pub(crate) before: Option<OrderId>,
     pub(crate) status: Option<CashStatus>,
     pub(crate) discrepant: bool,
+    /// Only cash that is not settled and due since an earlier time.
+    pub(crate) late_before: Option<DateTime<Utc>>,
 }
 
 /// Up to `limit` orders of a business, newest first.
@@ -164,6 +249,9 @@ pub(crate) async fn page(
     }
     if filter.discrepant {
         query = query.filter(is_discrepant_cash());
+    }
+    if let Some(late_before) = filter.late_before {
+        query = query.filter(cash::settled_at.is_null()).filter(cash::due_since.lt(late_before));
     }
     query = match filter.status {
         None => query,
@@ -190,16 +278,28 @@ pub(crate) async fn discrepancies(
     before: Option<OrderId>,
     limit: i64,
 ) -> Result<Vec<CashRecord>, StoreError> {
-    let mut query = cash::table
-        .filter(is_discrepant_cash())
-        .order(cash::order_id.desc())
+    let before = before.map_or_else(|| OrderId::MAX.to_string(), |before| before.to_string());
+    // Few: a remittance and a report of the fleet must cross.
+    let reported: Vec<String> = cash_differences::table
+        .filter(cash_differences::reported_paise.is_not_null())
+        .filter(cash_differences::order_id.lt(&before))
+        .order(cash_differences::order_id.desc())
         .limit(limit)
-        .select(CashRow::as_select())
-        .into_boxed();
-    if let Some(before) = before {
-        query = query.filter(cash::order_id.lt(before.to_string()));
+        .select(cash_differences::order_id)
+        .load(conn)
+        .await?;
+    let found = |query: cash::BoxedQuery<'static, diesel::pg::Pg>| {
+        query.order(cash::order_id.desc()).limit(limit).select(CashRow::as_select())
+    };
+    let discrepant = cash::table.filter(is_discrepant_cash()).filter(cash::order_id.lt(before));
+    let mut rows: Vec<CashRow> = found(discrepant.into_boxed()).load(conn).await?;
+    if !reported.is_empty() {
+        let reported = cash::table.filter(cash::order_id.eq_any(reported));
+        let reported: Vec<CashRow> = found(reported.into_boxed()).load(conn).await?;
+        rows.extend(reported.into_iter().filter(|row| !row.discrepant));
+        rows.sort_by(|one, other| other.order_id.cmp(&one.order_id));
+        rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
-    let rows: Vec<CashRow> = query.load(conn).await?;
     rows.into_iter().map(CashRow::into_record).collect()
 }
 

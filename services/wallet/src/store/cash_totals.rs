@@ -29,6 +29,8 @@ pub(crate) struct Totals {
     pub(crate) with_operator: Paise,
     /// Orders and amount, in the order of [`AGES`].
     pub(crate) by_age: [(i64, Paise); AGES.len()],
+    /// Orders and amount that are not settled although the promised day is over.
+    pub(crate) late: (i64, Paise),
     pub(crate) settled_recently: Paise,
     pub(crate) discrepancies: i64,
 }
@@ -91,11 +93,47 @@ const SETTLED: &str = "
 const DISCREPANCIES: &str = "
     SELECT business_id, count(*) AS sum FROM cash WHERE business_id = ANY($1) AND discrepant GROUP BY 1";
 
+macro_rules! late {
+    ($business:literal, $condition:literal) => {
+        concat!(
+            "SELECT ",
+            $business,
+            " AS business_id, count(*) AS orders,
+                coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise)), 0)::bigint AS sum
+            FROM cash WHERE settled_at IS NULL AND due_since < $1",
+            $condition
+        )
+    };
+}
+const LATE: &str = late!("business_id", " AND business_id = ANY($2) GROUP BY business_id");
+/// Of all businesses, for the operator's metric.
+const LATE_OF_ALL: &str = late!("''", "");
+
+#[derive(QueryableByName)]
+struct LateRow {
+    #[diesel(sql_type = Text)]
+    business_id: String,
+    #[diesel(sql_type = BigInt)]
+    orders: i64,
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+}
+
+/// Orders and amount of all businesses that are late.
+pub(crate) async fn late_of_all(
+    conn: &mut AsyncPgConnection,
+    late_before: DateTime<Utc>,
+) -> Result<(i64, Paise), StoreError> {
+    let row: LateRow =
+        diesel::sql_query(LATE_OF_ALL).bind::<Timestamptz, _>(late_before).get_result(conn).await?;
+    Ok((row.orders, Paise::new(row.sum)))
+}
+
 /// The totals of these businesses, which are zero for a business without cash.
 pub(crate) async fn of_businesses(
     conn: &mut AsyncPgConnection,
     businesses: &[BusinessId],
-    now: DateTime<Utc>,
+    (now, late_before): (DateTime<Utc>, DateTime<Utc>),
 ) -> Result<BTreeMap<BusinessId, Totals>, StoreError> {
     let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
     let mut totals: BTreeMap<BusinessId, Totals> =
@@ -113,6 +151,11 @@ pub(crate) async fn of_businesses(
         let (orders, sum) = age.ok_or_else(|| StoreError::Corrupt("the age of cash is unknown".into()))?;
         *orders += row.orders;
         held.into_iter().try_for_each(|amount| add(sum, amount))?;
+    }
+    let query = diesel::sql_query(LATE).bind::<Timestamptz, _>(late_before).bind::<Array<Text>, _>(&ids);
+    for row in query.load::<LateRow>(conn).await? {
+        totals.entry(parse("cash.business_id", &row.business_id)?).or_default().late =
+            (row.orders, Paise::new(row.sum));
     }
     let query = diesel::sql_query(SETTLED).bind::<Array<Text>, _>(&ids);
     for row in query.bind::<Timestamptz, _>(now - RECENT).load::<SumRow>(conn).await? {

@@ -1,6 +1,8 @@
 //! PostgreSQL. Row structs are private to this folder.
 
 pub(crate) mod cash;
+pub(crate) mod cash_differences;
+pub(crate) mod cash_months;
 pub(crate) mod cash_totals;
 mod columns;
 pub(crate) mod debits;
@@ -8,6 +10,7 @@ pub(crate) mod payment_notices;
 pub(crate) mod postings;
 mod predicates;
 pub(crate) mod reconciliation;
+pub(crate) mod remittances;
 mod schema;
 pub(crate) mod spend;
 pub(crate) mod statement;

@@ -111,6 +111,41 @@ diesel::table! {
 }
 
 diesel::table! {
+    remittances (id, business_id) {
+        id -> Text,
+        business_id -> Text,
+        bank_reference -> Text,
+        paid_on -> Date,
+        order_count -> BigInt,
+        total_paise -> BigInt,
+        created_by -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    remittance_orders (business_id, order_id) {
+        business_id -> Text,
+        order_id -> Text,
+        remittance_id -> Text,
+        amount_paise -> BigInt,
+        note -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    cash_differences (business_id, order_id) {
+        business_id -> Text,
+        order_id -> Text,
+        reported_paise -> Nullable<BigInt>,
+        owner -> Nullable<Text>,
+        note -> Nullable<Text>,
+        resolution -> Nullable<Text>,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     reconciliation_runs (only_row) {
         only_row -> Bool,
         next_at -> Timestamptz,
@@ -141,3 +176,4 @@ diesel::table! {
 }
 
 diesel::allow_tables_to_appear_in_same_query!(entries, transfers);
+diesel::allow_tables_to_appear_in_same_query!(cash, remittance_orders, remittances);

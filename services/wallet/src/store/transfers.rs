@@ -12,9 +12,7 @@ use super::predicates::{
     is_debit_with_reference, is_deposit, is_operator_credit, is_operator_debit, is_refund,
 };
 use super::schema::{entries, transfers};
-use crate::domain::{
-    CashReport, CashStep, Line, ShortfallKind, TransferKind, WalletEntry, cash_lines, shortfall_lines,
-};
+use crate::domain::{CashStep, Line, ShortfallKind, TransferKind, WalletEntry, cash_lines, shortfall_lines};
 
 /// The reason of a transfer, with its references.
 #[derive(Clone, Debug)]
@@ -141,27 +139,39 @@ fn entry_row(transfer: TransferId, business: BusinessId, line: &Line, now: DateT
     }
 }
 
-/// Books a step of an order's cash, which changes no wallet. An amount of zero is not booked.
+/// A transfer of an order's cash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CashMove {
+    pub(crate) id: TransferId,
+    pub(crate) order: OrderId,
+    pub(crate) amount: Paise,
+}
+
+/// Books a step of orders' cash, which changes no wallet. An amount of zero is not booked.
 pub(crate) async fn insert_cash(
     conn: &mut AsyncPgConnection,
-    id: TransferId,
-    report: &CashReport,
-    (step, amount): (CashStep, Paise),
+    business: BusinessId,
+    step: CashStep,
+    moves: &[CashMove],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let Some(lines) = cash_lines(step, amount) else { return Ok(()) };
-    let row = TransferRow {
-        id: id.to_string(),
-        kind: step.transfer_kind(),
-        business_id: report.business.to_string(),
-        order_id: Some(report.order.to_string()),
-        reference: None,
-        reverses: None,
-        created_at: now,
-        reason: None,
-        after_entry: None,
-    };
-    insert(conn, (id, report.business), &lines, &row).await
+    let (mut entries, mut transfers) = (Vec::with_capacity(2 * moves.len()), Vec::with_capacity(moves.len()));
+    for CashMove { id, order, amount } in moves {
+        let Some(lines) = cash_lines(step, *amount) else { continue };
+        entries.extend(lines.iter().map(|line| entry_row(*id, business, line, now)));
+        transfers.push(TransferRow {
+            id: id.to_string(),
+            kind: step.transfer_kind(),
+            business_id: business.to_string(),
+            order_id: Some(order.to_string()),
+            reference: None,
+            reverses: None,
+            created_at: now,
+            reason: None,
+            after_entry: None,
+        });
+    }
+    insert(conn, &entries, &transfers).await
 }
 
 /// Books a shortfall, which changes no wallet.
@@ -182,20 +192,19 @@ pub(crate) async fn insert_shortfall(
         after_entry: Some(shortfall.after_entry),
     };
     let lines = shortfall_lines(shortfall.kind, shortfall.amount);
-    insert(conn, (shortfall.id, shortfall.business), &lines, &row).await
+    let entries = lines.map(|line| entry_row(shortfall.id, shortfall.business, &line, now));
+    insert(conn, &entries, &[row]).await
 }
 
 async fn insert(
     conn: &mut AsyncPgConnection,
-    (id, business): (TransferId, BusinessId),
-    lines: &[Line; 2],
-    row: &TransferRow,
+    new_entries: &[EntryRow],
+    new_transfers: &[TransferRow],
 ) -> Result<(), StoreError> {
-    let rows: Vec<_> = lines.iter().map(|line| entry_row(id, business, line, row.created_at)).collect();
-    let changed = diesel::insert_into(entries::table).values(&rows).execute(conn).await?;
-    expect_rows("inserting entries", rows.len(), changed)?;
-    let changed = diesel::insert_into(transfers::table).values(row).execute(conn).await?;
-    expect_rows("inserting transfers", 1, changed)
+    let changed = diesel::insert_into(entries::table).values(new_entries).execute(conn).await?;
+    expect_rows("inserting entries", new_entries.len(), changed)?;
+    let changed = diesel::insert_into(transfers::table).values(new_transfers).execute(conn).await?;
+    expect_rows("inserting transfers", new_transfers.len(), changed)
 }
 
 /// The operator's credit with this reference.

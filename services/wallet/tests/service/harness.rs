@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
-use wallet::{Payments, Reconciliation, Settings, WalletRules};
+use wallet::{CodRules, Payments, Reconciliation, Settings, WalletRules};
 
 /// The operator's default threshold in these tests.
 pub(crate) const THRESHOLD: i64 = 1_000;
@@ -223,6 +223,7 @@ async fn settings() -> Settings {
         // Unreachable: tests of reconciliation start a fake order-api.
         peers: Peers { order_api: test_kit::url(test_kit::nowhere()), ..Peers::default() },
         wallet: WalletRules { low_balance_threshold_paise: Paise::new(THRESHOLD) },
+        cod: CodRules::default(),
         payments: Payments::default(),
         reconciliation: Reconciliation::default(),
     }
@@ -251,7 +252,12 @@ async fn listen(settings: &Settings) -> mpsc::UnboundedReceiver<Envelope> {
     let (listening, mut connected) = watch::channel(false);
     let queue = Queue::per_instance(
         "test.wallets",
-        &[binding::WALLET_FUNDED, binding::WALLET_LOW_BALANCE, binding::WALLET_MONEY_TAKEN_BACK],
+        &[
+            binding::WALLET_FUNDED,
+            binding::WALLET_LOW_BALANCE,
+            binding::WALLET_MONEY_TAKEN_BACK,
+            binding::CASH_REMITTED,
+        ],
     );
     let broker = Broker::start(&settings.broker, "test");
     let listener = Listener { sender, listening };
@@ -268,7 +274,10 @@ struct Listener {
 impl Handler for Listener {
     async fn handle(&self, envelope: Envelope) -> Result<(), Rejection> {
         match envelope.body {
-            Body::WalletFunded {} | Body::WalletLowBalance(_) | Body::WalletMoneyTakenBack(_) => {
+            Body::WalletFunded {}
+            | Body::WalletLowBalance(_)
+            | Body::WalletMoneyTakenBack(_)
+            | Body::CashRemitted(_) => {
                 // The test may have ended already.
                 let _dropped = self.sender.send(envelope);
                 Ok(())

@@ -20,6 +20,7 @@ mod process;
 mod races;
 mod reconciliation;
 mod refunds;
+mod remittances;
 mod rights;
 mod spend;
 mod statement;

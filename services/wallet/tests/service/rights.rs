@@ -10,7 +10,7 @@ use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event as payment_event,
 use crate::harness::Harness;
 use crate::invariants::assert_consistent;
 use crate::reconciliation::fake_orders::FakeOrders;
-use crate::{cash, process, refunds};
+use crate::{cash, process, refunds, remittances};
 
 #[tokio::test]
 async fn the_granted_rights_suffice() {
@@ -59,6 +59,20 @@ async fn the_granted_rights_suffice() {
     until("the fee is back", async || harness.balance(business).await == 1_400).await;
     let settled = "SELECT count(*) FROM cash WHERE settled_at IS NOT NULL AND delivered_at IS NOT NULL";
     until("the cash is settled", async || harness.number(settled).await == 1).await;
+    let held = harness.order();
+    orders.place(held, business, 100, now);
+    assert_eq!(harness.debit(business, held, 1, 100).await.unwrap().outcome, DebitOutcome::Posted);
+    orders.change(held, |order| {
+        order.cod_amount_paise = Paise::new(1_000);
+        (order.cod_status, order.changed_at) = (CodStatus::Settled, harness.clock.now());
+    });
+    let report = cash::event(&harness, business, held, EventKind::CodHandedOver, Some(1_000));
+    publish(&harness, &[report]).await;
+    until("the cash is handed over", async || {
+        harness.number("SELECT count(*) FROM cash WHERE handed_over_at IS NOT NULL").await == 2
+    })
+    .await;
+    remittances::remit(&harness, business, held).await;
     until("all events to be announced", async || {
         harness.number("SELECT count(*) FROM outbox_messages").await == 0
     })
@@ -82,7 +96,17 @@ async fn the_granted_rights_do_not_allow_changing_the_ledger_or_its_triggers() {
     let harness = Harness::start_with_granted_rights(|_| {}).await;
     let business = harness.funded(1_000).await;
     harness.debit(business, harness.order(), 1, 100).await.expect("a debit");
-    for table in ["wallets", "transfers", "entries", "debits", "top_ups", "payment_notices", "cash"] {
+    for table in [
+        "wallets",
+        "transfers",
+        "entries",
+        "debits",
+        "top_ups",
+        "payment_notices",
+        "cash",
+        "remittances",
+        "remittance_orders",
+    ] {
         // PostgreSQL only warns and grants nothing.
         harness.script(&format!("GRANT ALL ON {table} TO CURRENT_USER")).await.unwrap();
         for change in [

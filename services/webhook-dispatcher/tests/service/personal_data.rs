@@ -21,7 +21,7 @@ fn telling(harness: &Harness, order: &TestOrder, sequence: i64, kind: EventKind)
     if let Body::Order(event) = &mut envelope.body {
         let driver = Driver { name: NAME.to_owned(), phone: Some("+919800000009".to_owned()), vehicle: None };
         let reason = Some(format!("{NAME} was there"));
-        event.data = ProgressData { driver: Some(driver), reason, cod_amount_paise: None };
+        event.data = ProgressData { driver: Some(driver), reason, ..ProgressData::default() };
     }
     envelope
 }

@@ -130,14 +130,27 @@ async fn cash_is_booked(stack: &Stack, stories: &[OrderStory]) -> anyhow::Result
     let delivered: Vec<_> = stories.iter().filter(|story| story.fate == Fate::Delivered).collect();
     let ids: Vec<String> = delivered.iter().filter_map(|story| story.id()).collect();
     let cash: i64 = delivered.iter().map(|story| story.cash).sum();
-    let sql = format!(
-        "SELECT coalesce(sum(collected_paise), 0) FROM cash WHERE order_id = ANY (ARRAY[{}]::text[])",
-        list(ids.iter().map(String::as_str))
-    );
-    eventually("the cash that drivers collected", PENDING_MAX, || async {
-        Ok((number(stack, Service::Wallet, &sql).await? == cash).then_some(()))
-    })
-    .await
+    let ids = list(ids.iter().map(String::as_str));
+    // Each order was paid out by one remittance, and both services settled it with the same amount.
+    for (service, sum) in [
+        (Service::Wallet, "sum(collected_paise) FROM cash WHERE order_id"),
+        (Service::Wallet, "sum(settled_paise) FROM cash WHERE order_id"),
+        (Service::Wallet, "sum(amount_paise) FROM remittance_orders WHERE order_id"),
+        (
+            Service::Wallet,
+            "sum(amount_paise) FROM entries JOIN transfers ON id = transfer_id
+            WHERE kind = 'cod_settled' AND amount_paise > 0 AND order_id",
+        ),
+        (Service::OrderApi, "sum(cod_settled_paise) FROM orders WHERE id"),
+    ] {
+        let (what, of) = sum.split_once(" FROM ").unwrap_or_default();
+        let sql = format!("SELECT coalesce({what}, 0) FROM {of} = ANY (ARRAY[{ids}]::text[])");
+        eventually(sum, PENDING_MAX, || async {
+            Ok((number(stack, service, &sql).await? == cash).then_some(()))
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 /// Payments minus fees plus refunds, over the whole campaign.

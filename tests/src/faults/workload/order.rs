@@ -40,6 +40,7 @@ impl Fate {
                 "order.out_for_delivery",
                 "order.delivered",
                 "cod.collected",
+                "cod.handed_over",
             ],
         }
     }

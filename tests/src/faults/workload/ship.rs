@@ -9,6 +9,7 @@ use demo::eventually;
 use futures_util::future::join_all;
 use local_stack::Service;
 use reqwest::Method;
+use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::insist::{insist, insist_and_report_loss};
@@ -21,6 +22,9 @@ const TRIES: u32 = 12;
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 /// The time limit for finding an order that is being placed, to cancel it.
 const EARLY_CANCEL: Duration = Duration::from_secs(10);
+
+/// Longer than a fault keeps an event from the wallet.
+const PAY_OUT_MAX: Duration = Duration::from_secs(120);
 
 pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> anyhow::Result<OrderStory> {
     let mut story = OrderStory::begin(reference, &scene.chance);
@@ -125,7 +129,25 @@ async fn follow_fate(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> 
         let report = Fleet::progress(&id, event, story.cash);
         insist(event, || fleet.send(&id, &report)).await?.expect(200)?;
     }
-    Ok(())
+    if story.fate == Fate::Delivered { pay_out(tenant, story, &id).await } else { Ok(()) }
+}
+
+/// The operator records the bank transfer. The wallet refuses it until it knows that the cash was handed over.
+async fn pay_out(tenant: &Tenant, story: &OrderStory, id: &str) -> anyhow::Result<()> {
+    let path = format!("/businesses/{}/remittances", tenant.business.portal.business_id);
+    let wanted = json!({ "bankReference": story.reference, "paidOn": "2026-01-31", "csv": id });
+    eventually("a remittance of cash that the wallet knows", PAY_OUT_MAX, || async {
+        let call = || tenant.business.operator.call(Method::POST, &path, &wanted);
+        let reply = insist("a remittance", call).await?;
+        ensure!(
+            reply.status.is_success() || reply.status == 400,
+            "a remittance: {} {}",
+            reply.status,
+            reply.text
+        );
+        Ok(reply.status.is_success().then_some(()))
+    })
+    .await
 }
 
 /// Retries until it is answered with a valid key.

@@ -56,6 +56,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         errors::Error,
         errors::Problem,
         events::ProgressData,
+        events::Remittance,
         events::WalletLowBalance,
         schema::EventCursor,
         schema::EventIdParameter,

@@ -114,6 +114,13 @@ pub(crate) enum Action {
     WalletDebitRequested,
     #[strum(serialize = "wallet.debited")]
     WalletDebited,
+    /// As [`Action::WalletCreditRequested`].
+    #[strum(serialize = "remittance.requested")]
+    RemittanceRequested,
+    #[strum(serialize = "remittance.recorded")]
+    CashRemitted,
+    #[strum(serialize = "cash_difference.assigned")]
+    CashDifferenceAssigned,
     #[strum(serialize = "subscription.requested")]
     SubscriptionRequested,
     #[strum(serialize = "pickup_profile.changed")]
@@ -295,6 +302,7 @@ pub(crate) enum TargetKind {
     Order,
     TopUp,
     Transfer,
+    Remittance,
     Staff,
     OperatorToken,
     Approval,

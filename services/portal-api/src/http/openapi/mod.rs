@@ -2,6 +2,7 @@
 //! from it.
 
 pub(crate) mod bodies;
+pub(crate) mod cash_bodies;
 mod common;
 pub(crate) mod params;
 pub(crate) mod shown;

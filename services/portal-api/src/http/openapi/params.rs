@@ -136,6 +136,8 @@ pub(crate) struct CashParams {
     status: Option<String>,
     /// Only orders with (`true`) or without (`false`) a discrepancy.
     discrepant: Option<bool>,
+    /// Only orders that are not settled although their promised day is over.
+    late: Option<bool>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
     starting_after: Option<String>,

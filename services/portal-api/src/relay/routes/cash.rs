@@ -1,17 +1,23 @@
-//! Cash on delivery: `GET /v1/portal/cod` for a business, `GET /v1/operator/cod` and `…/cod/discrepancies` for all. Forwarded
-//! to wallet, which keeps the ledger.
+//! Cash on delivery: `/v1/portal/cod` for a business, `/v1/operator/cod` for all, and `/v1/operator/businesses/{id}/cod`.
+//! Forwarded to wallet, which keeps the ledger.
 
-use actix_web::web::{Data, ReqData};
+use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use internal_api::cash::CashQuery;
-use web::{ApiError, TextRule, page_query, read_query};
+use internal_api::cash::{AssignDifference, CashQuery};
+use web::{ApiError, JsonBody, TextRule, page_query, read_body, read_query};
 
+use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
+use crate::business::routes::businesses::business_id;
 use crate::domain::Session;
-use crate::http::openapi::params;
+use crate::http::audited::{OperatorAuthor, audited};
+use crate::http::openapi::{cash_bodies, params};
 use crate::state::State;
 
 /// For filters that wallet validates.
 const FORWARDED: TextRule = TextRule::line(64);
+/// The rules of wallet.
+const OWNER: TextRule = TextRule::line(200);
+const NOTE: TextRule = TextRule::lines(500);
 
 #[utoipa::path(
     get,
@@ -27,16 +33,92 @@ pub(crate) async fn of_business(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = read_query(&request, |fields| {
+    let mut overview = state.peers.wallet.cash(session.business, &read(&request)?).await?;
+    // How the staff clears a discrepancy is for the operator.
+    overview.data.iter_mut().for_each(|cash| cash.difference = None);
+    Ok(HttpResponse::Ok().json(overview))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/cod/months",
+    operation_id = "listCashMonths",
+    tag = "Wallet",
+    summary = "Sum up cash on delivery by month",
+    description = "The orders that were delivered in this month and the five months before it, newest first.",
+    responses((status = 200, description = "The months with cash.", body = Vec<internal_api::cash::CashMonthView>)),
+)]
+pub(crate) async fn months(state: Data<State>, session: ReqData<Session>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(state.peers.wallet.cash_months(session.business).await?))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}/cod",
+    operation_id = "listCashOfBusiness",
+    tag = "Operator",
+    summary = "List the cash on delivery of a business",
+    params(("id" = domain::BusinessId, Path, description = "The business."), params::CashParams),
+    responses((status = 200, description = "The outstanding cash, and a page of orders.", body = internal_api::cash::CashOverview)),
+)]
+pub(crate) async fn of_business_for_operator(
+    state: Data<State>,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let business = business_id(&state, &business).await?;
+    Ok(HttpResponse::Ok().json(state.peers.wallet.cash(business, &read(&request)?).await?))
+}
+
+#[utoipa::path(
+    put,
+    path = "/v1/operator/businesses/{id}/cod/{order}/difference",
+    operation_id = "assignCashDifference",
+    tag = "Operator",
+    summary = "Give a discrepancy an owner, or close it",
+    params(
+        ("id" = domain::BusinessId, Path, description = "The business."),
+        ("order" = domain::OrderId, Path, description = "The order."),
+    ),
+    request_body = cash_bodies::AssignCashDifference,
+    responses((status = 204, description = "Changed.")),
+)]
+pub(crate) async fn assign_difference(
+    state: Data<State>,
+    author: OperatorAuthor,
+    path: Path<(String, String)>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let business = business_id(&state, &path.0).await?;
+    let request = read_body(&body.0, &["owner", "note", "resolution"], |fields| {
+        let owner = fields.optional_text("owner", OWNER);
+        let note = fields.optional_text("note", NOTE);
+        let resolution = fields.optional_text("resolution", NOTE);
+        Some(AssignDifference { owner, note, resolution })
+    })?;
+    let event = AuditEvent::new(Action::CashDifferenceAssigned)
+        .on(Target::new(TargetKind::Order, &path.1))
+        .with("owner", request.owner.clone())
+        .with("resolution", request.resolution.clone());
+    let work = {
+        let (state, order) = (state.clone(), path.into_inner().1);
+        async move { Ok(state.peers.wallet.assign_cash_difference(business, &order, &request).await?) }
+    };
+    audited(&state, business, author.0, work, |()| event).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+fn read(request: &HttpRequest) -> Result<CashQuery, ApiError> {
+    read_query(request, |fields| {
         let page = fields.page();
         CashQuery {
             limit: Some(page.limit),
             starting_after: page.starting_after,
             status: fields.text("status", FORWARDED),
             discrepant: fields.text("discrepant", FORWARDED),
+            late: fields.text("late", FORWARDED),
         }
-    })?;
-    Ok(HttpResponse::Ok().json(state.peers.wallet.cash(session.business, &query).await?))
+    })
 }
 
 #[utoipa::path(

@@ -12,6 +12,7 @@ pub(crate) mod orders;
 pub(crate) mod packages;
 pub(crate) mod payments;
 pub(crate) mod personal_data;
+pub(crate) mod remittances;
 pub(crate) mod statement;
 pub(crate) mod wallet;
 pub(crate) mod webhook_deliveries;

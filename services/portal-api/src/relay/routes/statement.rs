@@ -5,7 +5,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, SecondsFormat, Utc};
-use domain::{BusinessId, Mode, OrderId, Paise};
+use domain::{BusinessId, Mode, OrderId};
 use internal_api::orders::OrdersQuery;
 use internal_api::wallet::{EntriesQuery, EntryView};
 use internal_api::{CallError, Page};
@@ -261,9 +261,9 @@ fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
         csv::without_formulas(entry.reason.as_deref().unwrap_or_default()),
         region.spreadsheet_time(entry.created_at),
         label(&entry.kind).to_owned(),
-        rupees(entry.amount_paise),
-        rupees(entry.owed_paise),
-        rupees(entry.balance_after_paise),
+        csv::rupees(entry.amount_paise),
+        csv::rupees(entry.owed_paise),
+        csv::rupees(entry.balance_after_paise),
     ];
     csv::record(written.iter().map(String::as_str))
 }
@@ -282,10 +282,4 @@ fn label(kind: &str) -> &str {
         "receivable_payment" => "Payment of a debt",
         other => other,
     }
-}
-
-/// `-49.00`, a number for spreadsheets.
-fn rupees(amount: Paise) -> String {
-    let (sign, paise) = (if amount.is_negative() { "-" } else { "" }, amount.get().unsigned_abs());
-    format!("{sign}{}.{:02}", paise / 100, paise % 100)
 }

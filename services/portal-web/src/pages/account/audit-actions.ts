@@ -60,6 +60,8 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "wallet.topped_up": "Wallet topped up",
     "wallet.credited": "Wallet credited",
     "wallet.debited": "Wallet debited",
+    "remittance.recorded": "Bank transfer of cash recorded",
+    "cash_difference.assigned": "Cash discrepancy assigned",
     "wallet.threshold_changed": "Low-balance warning changed",
     "subscription.requested": "Plan requested",
   },

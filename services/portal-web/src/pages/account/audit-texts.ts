@@ -1,6 +1,7 @@
 // Texts of audit log entries: amounts in rupees, states by their labels, no ids that users cannot look up.
 import type { AuditEntry } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
+import { orderCount } from "../../format/cash-labels";
 import { formatPaise } from "../../format/money";
 import { sentence } from "../../format/order-labels";
 import { planName } from "../subscription/plan-name";
@@ -76,6 +77,12 @@ const LINES: Record<string, (value: unknown) => string> = {
   switched: () => "By a switch from another business of the same person",
   amountPaise: (value) => formatPaise(Number(value)),
   reference: (value) => `Reference: ${value}`,
+  bankReference: (value) => `Bank reference: ${value}`,
+  totalPaise: (value) => formatPaise(Number(value)),
+  orders: (value) => orderCount(Number(value)),
+  paidOn: (value) => `Paid on ${value}`,
+  owner: (value) => `Owner: ${value}`,
+  resolution: (value) => `Closed: ${value}`,
   debitReason: (value) => `Reason: ${value}`,
   reverses: (value) => `Takes back ${value}`,
   reason: (value) => REASONS[String(value)] ?? `Reason: ${value}`,

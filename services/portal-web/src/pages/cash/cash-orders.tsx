@@ -3,17 +3,18 @@ import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { hasPage } from "../../app/navigation";
-import { CashStatus, CashTime } from "../../components/cash-status";
+import { CashLate, CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { CASH_STATUSES } from "../../format/cash-labels";
+import { formatDay } from "../../format/day";
 import { choices } from "../../format/status-label";
 
 const COLUMNS: Column<Cash>[] = [
   { key: "order", header: "Order", lead: true, render: (cash) => <OrderLink cash={cash} /> },
-  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStatus cash={cash} /> },
+  { key: "standing", header: "Cash", width: "26%", render: (cash) => <CashStatus cash={cash} /> },
   {
     key: "expected",
     header: "To collect",
@@ -28,7 +29,7 @@ const COLUMNS: Column<Cash>[] = [
     align: "end",
     render: ({ settledPaise }) => (settledPaise == null ? "–" : <Money paise={settledPaise} />),
   },
-  { key: "since", header: "Time", width: "17%", render: (cash) => <CashTime cash={cash} /> },
+  { key: "since", header: "Your money", width: "22%", render: (cash) => <WhereIsTheMoney cash={cash} /> },
 ];
 
 interface CashOrdersProps {
@@ -39,7 +40,7 @@ interface CashOrdersProps {
 
 /** Orders with cash on delivery, newest first. */
 export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
-  const isFiltered = Boolean(filter.status || filter.discrepant);
+  const isFiltered = Boolean(filter.status || filter.discrepant || filter.late);
   return (
     <ListSection
       title="Orders"
@@ -52,7 +53,7 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
       empty={
         <NoCash
           isFiltered={isFiltered}
-          onClear={() => onChange({ status: undefined, discrepant: undefined })}
+          onClear={() => onChange({ status: undefined, discrepant: undefined, late: undefined })}
         />
       }
     />
@@ -62,6 +63,11 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
 function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
   return (
     <Group gap="md">
+      <Switch
+        label="Only late"
+        checked={filter.late ?? false}
+        onChange={(event) => onChange({ late: event.currentTarget.checked || undefined })}
+      />
       <Switch
         label="Only discrepancies"
         checked={filter.discrepant ?? false}
@@ -75,6 +81,27 @@ function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
         data={[{ value: "", label: "Any status" }, ...choices(CASH_STATUSES)]}
       />
     </Group>
+  );
+}
+
+/** The bank transfer that paid the order, or the day by which it is promised. */
+function WhereIsTheMoney({ cash }: { cash: Cash }) {
+  const { remittance, promisedOn, settledAt } = cash;
+  if (remittance) {
+    return (
+      <>
+        Paid on {formatDay(remittance.paidOn)} with{" "}
+        <Anchor component={Link} to={`/cash-on-delivery/remittances/${remittance.id}`} size="sm">
+          {remittance.bankReference}
+        </Anchor>
+      </>
+    );
+  }
+  if (settledAt || !promisedOn) return <CashTime cash={cash} />;
+  return (
+    <>
+      Promised by {formatDay(promisedOn)} <CashLate promisedOn={promisedOn} />
+    </>
   );
 }
 

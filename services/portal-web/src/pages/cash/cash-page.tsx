@@ -1,13 +1,15 @@
 import { Stack } from "@mantine/core";
 import { useSearchParams } from "react-router-dom";
-import { type CashFilter, cashKey, useCash } from "../../api/cash";
+import { type CashFilter, cashKey, useCash, useCashMonths } from "../../api/cash";
 import { useReloadOnChange } from "../../api/changes";
 import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { CASH_STATUSES } from "../../format/cash-labels";
+import { CashMonths } from "./cash-months";
 import { CashOrders } from "./cash-orders";
 import { CashTotalsPart } from "./cash-totals";
+import { Remittances } from "./remittances";
 
 const SHOWN = [cashKey];
 
@@ -15,6 +17,7 @@ export function Component() {
   useReloadOnChange(SHOWN);
   const [filter, change] = useCashFilter();
   const cash = useCash(filter);
+  const months = useCashMonths();
   return (
     <>
       <PageHeader
@@ -30,7 +33,9 @@ export function Component() {
           ) : (
             <Loading what="Loading the totals" height={152} radius="lg" />
           )}
+          <CashMonths months={months} />
           <CashOrders cash={cash} filter={filter} onChange={change} />
+          <Remittances />
         </Stack>
       )}
     </>
@@ -43,6 +48,7 @@ function useCashFilter(): [CashFilter, (changed: CashFilter) => void] {
   const filter: CashFilter = {
     status: status in CASH_STATUSES ? status : undefined,
     discrepant: search.get("discrepant") === "true" || undefined,
+    late: search.get("late") === "true" || undefined,
   };
   function change(changed: CashFilter) {
     const given = Object.entries({ ...filter, ...changed }).filter(([, value]) => value);

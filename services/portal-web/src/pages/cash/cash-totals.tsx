@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import type { CashTotals } from "../../api/cash";
 import { Figure, Figures } from "../../components/figures";
 import { Money } from "../../components/money";
-import { CASH_AGES } from "../../format/cash-labels";
+import { CASH_AGES, orderCount } from "../../format/cash-labels";
 import { formatPaise } from "../../format/money";
 
 /** The cash owed to the business, by status. */
@@ -13,6 +13,11 @@ export function CashTotalsPart({ totals }: { totals: CashTotals }) {
         <Figure name="Owed to you" hint={oldest(totals)}>
           <Money paise={totals.outstandingPaise} />
         </Figure>
+        {totals.lateOrders > 0 && (
+          <Figure name="Late" hint={orderCount(totals.lateOrders)}>
+            <Money paise={totals.latePaise} />
+          </Figure>
+        )}
         <Figure name="Delivered, cash not reported" hint="No report from the driver">
           <Money paise={totals.pendingPaise} />
         </Figure>

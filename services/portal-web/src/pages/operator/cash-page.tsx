@@ -1,4 +1,4 @@
-import { Anchor, Stack } from "@mantine/core";
+import { Anchor, Button, Stack } from "@mantine/core";
 import { Link } from "react-router-dom";
 import { useBusiness } from "../../api/operator-businesses";
 import { type BusinessCash, useCashOfAll, useDiscrepancies } from "../../api/operator-orders";
@@ -9,6 +9,7 @@ import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { CASH_AGES } from "../../format/cash-labels";
+import { DifferenceOwner } from "./difference-owner";
 
 export function Component() {
   return (
@@ -37,7 +38,20 @@ const CASH_COLUMNS: Column<BusinessCash>[] = [
   amountColumn("pending", "Not reported", (cash) => cash.pendingPaise),
   amountColumn("drivers", "With drivers", (cash) => cash.withDriversPaise),
   amountColumn("operator", "With you", (cash) => cash.withOperatorPaise),
+  { key: "late", header: "Late", width: "10%", align: "end", render: ({ lateOrders }) => lateOrders || "–" },
   { key: "oldest", header: "Oldest", width: "14%", render: oldest },
+  {
+    key: "settle",
+    header: "Settle",
+    width: "11%",
+    align: "end",
+    actions: true,
+    render: ({ businessId }) => (
+      <Button component={Link} to={`/operator/cash/${businessId}`} size="xs" variant="default">
+        Orders
+      </Button>
+    ),
+  },
 ];
 
 function amountColumn(
@@ -45,7 +59,7 @@ function amountColumn(
   header: string,
   pick: (cash: BusinessCash) => number,
 ): Column<BusinessCash> {
-  return { key, header, width: "14%", align: "end", render: (cash) => <Money paise={pick(cash)} /> };
+  return { key, header, width: "12%", align: "end", render: (cash) => <Money paise={pick(cash)} /> };
 }
 
 function oldest({ ages }: BusinessCash): string {
@@ -89,8 +103,9 @@ const DISCREPANCY_COLUMNS: Column<Discrepancy>[] = [
     width: "24%",
     render: (cash) => <BusinessLink id={cash.businessId} />,
   },
-  { key: "standing", header: "Cash", width: "30%", render: (cash) => <CashStatus cash={cash} /> },
-  { key: "since", header: "Time", width: "17%", render: (cash) => <CashTime cash={cash} /> },
+  { key: "standing", header: "Cash", width: "26%", render: (cash) => <CashStatus cash={cash} /> },
+  { key: "since", header: "Time", width: "14%", render: (cash) => <CashTime cash={cash} /> },
+  { key: "owner", header: "Owner", width: "20%", render: (cash) => <DifferenceOwner cash={cash} /> },
 ];
 
 function Discrepancies() {

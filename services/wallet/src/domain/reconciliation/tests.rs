@@ -118,6 +118,7 @@ fn cash_is_compared_with_its_order() {
         business: scene.business,
         expected: paise.map(Paise::new),
         status: CodStatus::Pending,
+        remitted_at: None,
     };
     let order = to_bring(700);
     let elsewhere = OrderSide { business: scene.other, ..order.clone() };
@@ -146,7 +147,8 @@ fn cash_has_the_status_of_its_order() {
     use CodStatus::{Collected, HandedOver, NotApplicable, Pending, Settled};
     let scene = scene();
     let order = |said: CodStatus| OrderSide { cash_status: said, ..scene.order() };
-    let booked = |status: CodStatus| CashSide { business: scene.business, expected: None, status };
+    let booked =
+        |status: CodStatus| CashSide { business: scene.business, expected: None, status, remitted_at: None };
     let (missing, ahead) = ((Check::CashMissing, true), (Check::CashDiffersFromOrder, false));
     for (said, cash, wanted) in [
         (NotApplicable, None, None),
@@ -219,5 +221,23 @@ proptest! {
             Some(order) => posted == 1 && same_amount && refunded == order.refund_due,
         };
         prop_assert_eq!(is_clean, agrees);
+    }
+}
+
+/// The ledger has a remittance first: its order follows within seconds, from the step before the settlement.
+#[test]
+fn a_remittance_is_ahead_of_its_order() {
+    let scene = scene();
+    for (said, remitted_at, is_awaited) in [
+        (CodStatus::HandedOver, Some(scene.now), true),
+        (CodStatus::HandedOver, None, false),
+        (CodStatus::Collected, Some(scene.now), false),
+    ] {
+        let cash =
+            CashSide { business: scene.business, expected: None, status: CodStatus::Settled, remitted_at };
+        let ledger = LedgerSide { cash: Some(cash), ..scene.ledger(&[Outcome::Posted], false) };
+        let order = OrderSide { cash_status: said, ..scene.order() };
+        let found = scene.discrepancies(Some(&order), &ledger);
+        assert_eq!(found, [(Check::CashDiffersFromOrder, is_awaited)], "{said} {remitted_at:?}");
     }
 }

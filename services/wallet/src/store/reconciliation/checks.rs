@@ -12,6 +12,7 @@ pub(crate) enum LedgerTable {
     Debits,
     Cash,
     TopUps,
+    Remittances,
 }
 
 /// Adds the total number of violations, and a limit.
@@ -49,6 +50,7 @@ impl LedgerTable {
             Self::Debits => end_of_chunk!("debits", "order_id"),
             Self::Cash => end_of_chunk!("cash", "order_id"),
             Self::TopUps => end_of_chunk!("top_ups", "id"),
+            Self::Remittances => end_of_chunk!("remittances", "id"),
         }
     }
 }
@@ -61,6 +63,7 @@ pub(crate) fn checks_of(table: LedgerTable) -> &'static [(Check, &'static str)] 
         LedgerTable::Debits => DEBITS,
         LedgerTable::Cash => CASH,
         LedgerTable::TopUps => TOP_UPS,
+        LedgerTable::Remittances => REMITTANCES,
     }
 }
 
@@ -310,5 +313,27 @@ const TOP_UPS: &[(Check, &str)] = &[(
         WHERE top_up.id > $1 AND top_up.id <= $2 AND top_up.status = 'succeeded'
             AND (transfer.kind, transfer.reference, transfer.business_id)
                 IS DISTINCT FROM ('top_up', top_up.id, top_up.business_id)"
+    ),
+)];
+
+const REMITTANCES: &[(Check, &str)] = &[(
+    Check::RemittanceWrong,
+    findings!(
+        "SELECT remittance.id, format('%s orders of %s paise of %s; listed: %s of %s paise; booked: %s',
+            remittance.order_count, remittance.total_paise, remittance.business_id, found.orders, found.paise, found.booked)
+        FROM remittances AS remittance
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS orders, coalesce(sum(listed.amount_paise), 0) AS paise,
+                count(*) FILTER (WHERE entry.amount_paise = listed.amount_paise) AS booked
+            FROM remittance_orders AS listed
+            LEFT JOIN transfers AS transfer ON transfer.order_id = listed.order_id
+                AND transfer.kind IN ('cod_collected', 'cod_handed_over', 'cod_settled')
+                AND transfer.kind = 'cod_settled' AND transfer.business_id = listed.business_id
+                AND transfer.created_at = remittance.created_at
+            LEFT JOIN entries AS entry ON entry.transfer_id = transfer.id AND entry.amount_paise > 0
+            WHERE listed.remittance_id = remittance.id AND listed.business_id = remittance.business_id) AS found
+        WHERE remittance.id > $1 AND remittance.id <= $2
+            AND (found.orders, found.paise, found.booked)
+                IS DISTINCT FROM (remittance.order_count, remittance.total_paise, remittance.order_count)"
     ),
 )];

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{CodStatus, OrderId, Paise};
+use domain::{BusinessId, CodStatus, OrderId, Paise};
 use postgres::StoreError;
 
 use super::IdRange;
 use crate::domain::{CashSide, DebitSide, LedgerSide};
 use crate::store::columns::parse;
 use crate::store::predicates::{is_fee_or_refund, is_refund};
+use crate::store::remittances;
 use crate::store::schema::{cash, debits, transfers};
 
 /// The order ids of debits, unparsed: an invalid id is a finding.
@@ -92,8 +93,12 @@ pub(crate) async fn ledger_of(
     for order in refunded {
         ledger.entry(parse("transfers.order_id", &order)?).or_default().refunded = true;
     }
-    for (order, side) in cash_of(conn, &ids).await? {
-        ledger.entry(order).or_default().cash = Some(side);
+    let cash = cash_of(conn, &ids).await?;
+    let businesses: Vec<BusinessId> = cash.iter().map(|(_, side)| side.business).collect();
+    let remitted = remittances::of_cash(conn, &businesses, orders).await?;
+    for (order, side) in cash {
+        let remitted_at = remitted.get(&order).map(|remittance| remittance.created_at);
+        ledger.entry(order).or_default().cash = Some(CashSide { remitted_at, ..side });
     }
     Ok(ledger)
 }
@@ -123,7 +128,7 @@ async fn cash_of(
             (None, None, None) => CodStatus::Pending,
         };
         let business = parse("cash.business_id", &business)?;
-        let side = CashSide { business, expected: expected.map(Paise::new), status };
+        let side = CashSide { business, expected: expected.map(Paise::new), status, remitted_at: None };
         Ok((parse("cash.order_id", &order)?, side))
     });
     sides.collect()

@@ -1,9 +1,12 @@
 //! Inconsistencies within the ledger.
 
-use domain::{BusinessId, CodStatus, TransferId};
+use domain::{BusinessId, CodStatus, EventKind, Paise, TransferId};
 use serde_json::json;
+use test_kit::until;
 
 use super::scene::{Scene, Watch};
+use crate::broker::publish;
+use crate::{cash, remittances};
 
 /// ₹10 in, by a credit and a top-up.
 async fn funded(scene: &Scene) -> BusinessId {
@@ -219,4 +222,39 @@ async fn text(scene: &Scene, sql: &str) -> String {
     let mut conn = scene.harness.connection().await;
     let query = diesel::sql_query(format!("SELECT {sql} AS text"));
     diesel_async::RunQueryDsl::get_result::<Row>(query, &mut conn).await.expect("a text").text
+}
+
+/// The ledger settles before the order does. That is no finding for a minute.
+#[tokio::test]
+async fn a_remittance_may_be_ahead_of_its_order_and_must_equal_its_transfers() {
+    let broker = test_kit::broker().await;
+    let scene = Scene::start_with(|settings| settings.broker = broker).await;
+    let (harness, business) = (&scene.harness, funded(&scene).await);
+    let order = scene.paid_order(business).await;
+    scene.orders.change(order, |order| {
+        order.cod_amount_paise = Paise::new(1_000);
+        (order.cod_status, order.delivered) = (CodStatus::HandedOver, true);
+    });
+    let reports = [EventKind::CodCollected, EventKind::CodHandedOver]
+        .map(|kind| cash::event(harness, business, order, kind, Some(1_000)));
+    publish(harness, &reports).await;
+    until("the cash is handed over", async || {
+        harness.number("SELECT count(*) FROM transfers WHERE kind LIKE 'cod%'").await == 2
+    })
+    .await;
+    remittances::remit(harness, business, order).await;
+    let (code, text) = scene.run(&["--patience", "0"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("1 steps between the services are in progress\n"), "{text}");
+    scene.orders.change(order, |order| order.cod_status = CodStatus::Settled);
+
+    let mut watch = Watch::begin(&scene).await;
+    scene
+        .sql(
+            "GRANT ALL ON remittances TO CURRENT_USER; ALTER TABLE remittances DISABLE TRIGGER USER;
+            UPDATE remittances SET total_paise = 1001",
+        )
+        .await;
+    let id = self::text(&scene, "(SELECT id FROM remittances)").await;
+    watch.expect("a remittance of another amount", &[("remittance_wrong", &id)]).await;
 }

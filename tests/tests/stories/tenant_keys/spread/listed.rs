@@ -56,6 +56,7 @@ pub(super) const SPREAD: [Spread; 3] = [
             ("(debits.order_id = ANY($1))", ORDER),
             ("EXISTS ( SELECT FROM new_", "Triggers check each transfer of a batch for several businesses."),
             ("AS age, count(*) AS orders", "The outstanding cash of all businesses, for the operator."),
+            ("FROM cash WHERE settled_at IS NULL AND due_since < $1", ALERTS),
             ("FROM cash WHERE business_id = ANY($1)", BATCH),
             ("FROM wallets WHERE (wallets.business_id = ANY($1))", BATCH),
         ],

@@ -1,0 +1,54 @@
+//! Settles the cash of an order that a remittance paid out, once. The wallet has booked it.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, CodStatus, EventId, EventKind, Mode};
+use events::{CashRemitted, ProgressData};
+
+use super::move_order::{MoveError, move_order};
+use crate::order_events::Progress;
+use crate::state::State;
+use crate::store::orders;
+
+/// The name of this consumer in the inbox.
+const CONSUMER: &str = "order-api.remittances";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    Now,
+    /// By this event, or by a report of the fleet with the same amount.
+    Before,
+    /// A report of the fleet settled the order with another amount.
+    Otherwise,
+}
+
+/// Applies `cod.settled` with the amount and the remittance.
+///
+/// # Errors
+/// When the order does not exist, its cash was not handed over, or the database fails.
+pub async fn settle_cash(
+    state: &State,
+    event: EventId,
+    (business, occurred_at): (BusinessId, DateTime<Utc>),
+    remitted: CashRemitted,
+) -> Result<Settled, MoveError> {
+    let settle = async |conn: &mut _| -> Result<Settled, MoveError> {
+        if !outbox::first_time(conn, CONSUMER, event, state.unit.clock.now()).await? {
+            return Ok(Settled::Before);
+        }
+        let order = orders::lock(conn, business, Mode::Live, remitted.order_id).await?;
+        let order = order.ok_or(MoveError::NotFound)?;
+        if order.state.cod == CodStatus::Settled {
+            let is_same = order.cash.settled == Some(remitted.amount_paise);
+            return Ok(if is_same { Settled::Before } else { Settled::Otherwise });
+        }
+        let data = ProgressData {
+            cod_amount_paise: Some(remitted.amount_paise),
+            remittance: Some(remitted.remittance.clone()),
+            ..ProgressData::default()
+        };
+        let progress = Progress { event: EventKind::CodSettled, data, occurred_at };
+        move_order(state, conn, order, progress).await?;
+        Ok(Settled::Now)
+    };
+    state.unit.transaction(settle).await
+}

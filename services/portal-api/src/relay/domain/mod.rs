@@ -1,0 +1,3 @@
+//! Pure rules.
+
+pub(crate) mod remittance_file;

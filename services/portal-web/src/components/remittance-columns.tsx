@@ -1,0 +1,60 @@
+import { Anchor, Button } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { Link } from "react-router-dom";
+import type { components } from "../api/schema";
+import { formatDay } from "../format/day";
+import type { Column } from "./data-table";
+import { Money } from "./money";
+
+type Remittance = components["schemas"]["RemittanceView"];
+
+/** Bank transfers, for the business and for the operator. `path` leads to a page of one. */
+export function remittanceColumns(
+  csvUrl: (id: string) => string,
+  path?: (id: string) => string,
+): Column<Remittance>[] {
+  return [
+    {
+      key: "reference",
+      header: "Bank reference",
+      lead: true,
+      render: ({ id, bankReference }) =>
+        path ? (
+          <Anchor component={Link} to={path(id)} size="sm">
+            {bankReference}
+          </Anchor>
+        ) : (
+          bankReference
+        ),
+    },
+    { key: "day", header: "Paid on", width: "20%", render: ({ paidOn }) => formatDay(paidOn) },
+    { key: "orders", header: "Orders", width: "12%", align: "end", render: ({ orders }) => orders },
+    {
+      key: "total",
+      header: "Amount",
+      width: "20%",
+      align: "end",
+      render: ({ totalPaise }) => <Money paise={totalPaise} />,
+    },
+    {
+      key: "csv",
+      header: "Download",
+      width: "16%",
+      align: "end",
+      actions: true,
+      render: ({ id, bankReference }) => (
+        <Button
+          component="a"
+          href={csvUrl(id)}
+          download
+          variant="default"
+          size="xs"
+          aria-label={`Download ${bankReference} as CSV`}
+          leftSection={<IconDownload size={14} aria-hidden />}
+        >
+          CSV
+        </Button>
+      ),
+    },
+  ];
+}

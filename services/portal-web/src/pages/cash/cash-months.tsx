@@ -1,0 +1,47 @@
+import type { CashMonth, useCashMonths } from "../../api/cash";
+import { type Column, DataTable } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { ErrorState } from "../../components/error-state";
+import { Money } from "../../components/money";
+import { Section } from "../../components/section";
+import { formatMonth } from "../../format/day";
+
+const COLUMNS: Column<CashMonth>[] = [
+  { key: "month", header: "Delivered in", lead: true, render: ({ month }) => formatMonth(month) },
+  { key: "orders", header: "Orders", width: "14%", align: "end", render: ({ orders }) => orders },
+  amount("owed", "Collected", (month) => month.owedPaise),
+  amount("settled", "Settled", (month) => month.settledPaise),
+  amount("outstanding", "Owed to you", (month) => month.outstandingPaise),
+];
+
+function amount(key: string, header: string, pick: (month: CashMonth) => number): Column<CashMonth> {
+  return { key, header, width: "20%", align: "end", render: (month) => <Money paise={pick(month)} /> };
+}
+
+/** Cash by the month of the delivery. */
+export function CashMonths({ months }: { months: ReturnType<typeof useCashMonths> }) {
+  return (
+    <Section
+      title="By month"
+      description="Orders that were delivered in the month, and how much of their cash was settled until today."
+      flush
+    >
+      {months.error && !months.data ? (
+        <div style={{ padding: "0 16px 16px" }}>
+          <ErrorState error={months.error} onRetry={() => months.refetch()} />
+        </div>
+      ) : (
+        <DataTable
+          label="Cash by month"
+          columns={COLUMNS}
+          rows={months.data ?? []}
+          rowKey={({ month }) => month}
+          isLoading={months.isPending}
+          empty={
+            <EmptyState title="No cash in the last six months">Months with cash appear here.</EmptyState>
+          }
+        />
+      )}
+    </Section>
+  );
+}

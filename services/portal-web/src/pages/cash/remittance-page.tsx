@@ -1,0 +1,96 @@
+import { Anchor, Button, Stack } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { Link, useParams } from "react-router-dom";
+import { type RemittedOrder, useRemittance } from "../../api/cash";
+import { hasPage } from "../../app/navigation";
+import { BackLink } from "../../components/back-link";
+import { type Column, DataTable } from "../../components/data-table";
+import { ErrorState } from "../../components/error-state";
+import { Figure, Figures } from "../../components/figures";
+import { Loading } from "../../components/loading";
+import { Money } from "../../components/money";
+import { PageHeader } from "../../components/page-header";
+import { Section } from "../../components/section";
+import { formatDay } from "../../format/day";
+
+/** One bank transfer, with the orders that it paid out. */
+export function Component() {
+  const { remittanceId = "" } = useParams();
+  const { data: remittance, error, refetch } = useRemittance(remittanceId);
+  return (
+    <>
+      <BackLink to="/cash-on-delivery">Cash on delivery</BackLink>
+      {remittance ? (
+        <>
+          <PageHeader
+            title={`Bank transfer ${remittance.bankReference}`}
+            actions={
+              <Button
+                component="a"
+                href={`/v1/portal/remittances/${remittance.id}/orders.csv`}
+                download
+                variant="default"
+                leftSection={<IconDownload size={16} aria-hidden />}
+              >
+                Download CSV
+              </Button>
+            }
+          />
+          <Stack gap="md">
+            <Figures label="The bank transfer">
+              <Figure name="Amount">
+                <Money paise={remittance.totalPaise} />
+              </Figure>
+              <Figure name="Paid on">{formatDay(remittance.paidOn)}</Figure>
+              <Figure name="Orders">{remittance.orders}</Figure>
+            </Figures>
+            <Section title="Orders" flush>
+              <DataTable
+                label="Orders of the bank transfer"
+                columns={COLUMNS}
+                rows={remittance.lines}
+                rowKey={(line) => line.orderId}
+                empty={null}
+              />
+            </Section>
+          </Stack>
+        </>
+      ) : error ? (
+        <ErrorState error={error} title="The bank transfer could not be loaded" onRetry={() => refetch()} />
+      ) : (
+        <Loading what="Loading the bank transfer" height={280} radius="lg" />
+      )}
+    </>
+  );
+}
+
+const COLUMNS: Column<RemittedOrder>[] = [
+  {
+    key: "order",
+    header: "Order",
+    lead: true,
+    render: ({ orderId, orderReference }) =>
+      hasPage("/orders") ? (
+        <Anchor component={Link} to={`/orders/${orderId}`} size="sm">
+          {orderReference}
+        </Anchor>
+      ) : (
+        orderReference
+      ),
+  },
+  {
+    key: "handedOver",
+    header: "Handed over",
+    width: "20%",
+    align: "end",
+    render: ({ handedOverPaise }) => <Money paise={handedOverPaise} />,
+  },
+  {
+    key: "paid",
+    header: "Paid out",
+    width: "20%",
+    align: "end",
+    render: ({ amountPaise }) => <Money paise={amountPaise} />,
+  },
+  { key: "note", header: "Note", width: "30%", render: ({ note }) => note ?? "–" },
+];

@@ -1,0 +1,168 @@
+import { Button, Checkbox, Group, Stack, Switch } from "@mantine/core";
+import { IconCash } from "@tabler/icons-react";
+import { useState } from "react";
+import { useParams } from "react-router-dom";
+import type { Cash } from "../../api/cash";
+import { useBusiness } from "../../api/operator-businesses";
+import { useCashToSettle, useRemittancesOf } from "../../api/operator-remittances";
+import { useMay } from "../../api/operator-session";
+import { BackLink } from "../../components/back-link";
+import { CashLate } from "../../components/cash-status";
+import type { Column } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { ListSection } from "../../components/list-section";
+import { Money } from "../../components/money";
+import { PageHeader } from "../../components/page-header";
+import { remittanceColumns } from "../../components/remittance-columns";
+import { orderCount } from "../../format/cash-labels";
+import { formatDay } from "../../format/day";
+import { RemittanceDialog } from "./remittance-dialog";
+import { UploadButton } from "./upload-button";
+
+export function Component() {
+  const { businessId = "" } = useParams();
+  const { data: business } = useBusiness(businessId);
+  const name = business?.name ?? businessId;
+  const [csv, setCsv] = useState<string | null>(null);
+  return (
+    <>
+      <BackLink to="/operator/cash">Cash on delivery</BackLink>
+      <PageHeader
+        title={`Cash of ${name}`}
+        description="Record each bank transfer to the business with the orders that it pays out. All of them are settled at once, and the business sees which transfer paid which order."
+      />
+      <Stack gap="md">
+        <CashToSettle businessId={businessId} onSettle={setCsv} />
+        <Remittances businessId={businessId} />
+      </Stack>
+      <RemittanceDialog businessId={businessId} name={name} csv={csv} onClose={() => setCsv(null)} />
+    </>
+  );
+}
+
+interface CashToSettleProps {
+  businessId: string;
+  onSettle: (csv: string) => void;
+}
+
+/** The cash that the operator holds. Orders are chosen here, or come from a file. */
+function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
+  const [isLate, setIsLate] = useState(false);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const maySettle = useMay("credit_wallets");
+  const cash = useCashToSettle(businessId, isLate);
+  const toggle = (order: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(order)) next.add(order);
+    setChosen(next);
+  };
+  const shown = cash.rows.filter((row) => chosen.has(row.orderId)).map((row) => row.orderId);
+  const all = cash.rows.length > 0 && shown.length === cash.rows.length;
+  const toggleAll = () => setChosen(all ? new Set() : new Set(cash.rows.map((row) => row.orderId)));
+  return (
+    <ListSection
+      title="Cash to settle"
+      description="Cash that was handed over to you and is not paid out. A CSV file has a line for each order: its id or reference, the amount in rupees if it differs from what was handed over, and then a note."
+      label="Cash to settle"
+      actions={
+        <Group gap="sm">
+          <Switch
+            label="Only late"
+            checked={isLate}
+            onChange={(event) => setIsLate(event.currentTarget.checked)}
+          />
+          {maySettle && (
+            <>
+              <UploadButton onText={onSettle}>Upload CSV</UploadButton>
+              <Button
+                size="xs"
+                disabled={shown.length === 0}
+                onClick={() => onSettle(`order\n${shown.join("\n")}`)}
+              >
+                {shown.length === 0 ? "Settle" : `Settle ${orderCount(shown.length)}`}
+              </Button>
+            </>
+          )}
+        </Group>
+      }
+      list={cash}
+      columns={maySettle ? [choice(chosen, toggle), ...COLUMNS] : COLUMNS}
+      rowKey={(row) => row.orderId}
+      showsCount
+      empty={
+        <EmptyState icon={<IconCash size={28} />} title="Nothing to settle">
+          Cash appears here when it is reported as handed over.
+        </EmptyState>
+      }
+    >
+      {maySettle && cash.rows.length > 0 && (
+        <Group px="md" pb="xs">
+          <Checkbox
+            label="Choose all shown orders"
+            checked={all}
+            indeterminate={shown.length > 0 && !all}
+            onChange={toggleAll}
+          />
+        </Group>
+      )}
+    </ListSection>
+  );
+}
+
+const COLUMNS: Column<Cash>[] = [
+  { key: "order", header: "Order", lead: true, render: (cash) => cash.orderReference },
+  {
+    key: "handedOver",
+    header: "Handed over",
+    width: "20%",
+    align: "end",
+    render: ({ handedOverPaise }) => <Money paise={handedOverPaise ?? 0} />,
+  },
+  {
+    key: "expected",
+    header: "To collect",
+    width: "20%",
+    align: "end",
+    render: ({ expectedPaise }) => (expectedPaise == null ? "–" : <Money paise={expectedPaise} />),
+  },
+  { key: "promised", header: "Promised by", width: "20%", render: (cash) => <Promised cash={cash} /> },
+];
+
+/** The day that was promised, marked when it is over. */
+function Promised({ cash: { promisedOn } }: { cash: Cash }) {
+  if (!promisedOn) return "–";
+  return (
+    <>
+      {formatDay(promisedOn)} <CashLate promisedOn={promisedOn} />
+    </>
+  );
+}
+
+function choice(chosen: ReadonlySet<string>, toggle: (order: string) => void): Column<Cash> {
+  return {
+    key: "choice",
+    header: "Choose",
+    width: "10%",
+    render: (cash) => (
+      <Checkbox
+        aria-label={`Choose ${cash.orderReference}`}
+        checked={chosen.has(cash.orderId)}
+        onChange={() => toggle(cash.orderId)}
+      />
+    ),
+  };
+}
+
+function Remittances({ businessId }: { businessId: string }) {
+  const csvUrl = (id: string) => `/v1/operator/businesses/${businessId}/remittances/${id}/orders.csv`;
+  return (
+    <ListSection
+      title="Bank transfers"
+      description="What was paid out to the business, newest first."
+      list={useRemittancesOf(businessId)}
+      columns={remittanceColumns(csvUrl)}
+      rowKey={(row) => row.id}
+      empty={<EmptyState title="No bank transfers yet">Recorded transfers appear here.</EmptyState>}
+    />
+  );
+}

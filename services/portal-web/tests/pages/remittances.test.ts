@@ -1,0 +1,91 @@
+// The operator records a bank transfer by a selection or a file, and the business sees which transfer paid which order.
+import { text } from "node:stream/consumers";
+import { placeOrder, report } from "../support/api";
+import { type Business, logInAsOperator, newBusiness, openLive, type Session } from "../support/business";
+import { check } from "../support/page-checks";
+import { heading, row, rowsOf } from "../support/pages";
+import { expect, test } from "../support/test";
+
+const COD = { payment: { paymentType: "cod", deliveryFeePaise: 4_900, codAmountPaise: 125_050 } };
+
+let owner: Session;
+let business: Business;
+test.beforeAll(async ({ request }) => {
+  business = await newBusiness({ request }, `Paid out ${Date.now()}`);
+  const liveKey = await openLive({ request }, business);
+  for (const reference of ["paid-1", "paid-2", "paid-3"]) {
+    const order = await placeOrder(liveKey, reference, COD);
+    for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"])
+      await report(order.id, event);
+    for (const event of ["cod.collected", "cod.handed_over"])
+      await report(order.id, event, { codAmountPaise: COD.payment.codAmountPaise });
+  }
+  owner = await request.storageState();
+});
+
+test("chosen orders and a file are settled, and the business sees the transfers", async ({ page, visit }) => {
+  await logInAsOperator(page);
+  await expect(async () => {
+    await page.goto(`/operator/cash/${business.id}`);
+    await rowsOf(page, "Cash to settle", 3);
+  }).toPass();
+  await heading(page, `Cash of ${business.name}`);
+  await check(page, "operator-business-cash", { bothSizes: true });
+  await page.getByLabel("Choose paid-1").check();
+  await page.getByRole("button", { name: "Settle 1 order" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Record ₹1,250.50" }).click();
+  await expect(dialog.getByText("Enter the bank’s reference.")).toBeVisible();
+  await dialog.getByLabel("Bank reference").fill("UTR 1");
+  await dialog.getByLabel("Day of the transfer").fill("2026-01-31");
+  await check(page, "operator-remittance", { bothSizes: true });
+  await dialog.getByRole("button", { name: "Record ₹1,250.50" }).click();
+  await expect(page.getByText("Recorded: ₹1,250.50 for 1 order.")).toBeVisible();
+  await rowsOf(page, "Cash to settle", 2);
+  await expect(row(page, "Bank transfers", "UTR 1").getByText("₹1,250.50")).toBeVisible();
+
+  // Every wrong line of a file is named, and nothing is settled.
+  const upload = (csv: string) =>
+    page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "transfer.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
+  await upload("order,amount,note\npaid-1\npaid-2,0\n");
+  await expect(dialog.getByText("Line 3: The amount must be rupees above 0, such as 1250.50.")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await upload("order,amount,note\npaid-2,1200\nnever-placed\n");
+  await expect(dialog.getByText("Line 2: ₹1,250.50 was handed over.")).toBeVisible();
+  await expect(dialog.getByText("Line 3: The business has no order")).toBeVisible();
+  await check(page, "operator-remittance-refused", { bothSizes: true });
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await upload("order,amount,note\npaid-2,1200,torn note\npaid-3\n");
+  await expect(dialog.getByText("paid-2: ₹1,200.00 instead of ₹1,250.50 (torn note)")).toBeVisible();
+  await dialog.getByLabel("Bank reference").fill("UTR 2");
+  await dialog.getByLabel("Day of the transfer").fill("2026-02-01");
+  await dialog.getByRole("button", { name: "Record ₹2,450.50" }).click();
+  await expect(page.getByText("Nothing to settle")).toBeVisible();
+
+  // The difference gets an owner.
+  await page.goto("/operator/cash");
+  const discrepancy = row(page, "Discrepancies", "paid-2");
+  await expect(discrepancy.getByText("Nobody")).toBeVisible();
+  await discrepancy.getByRole("button", { name: "Assign paid-2" }).click();
+  await dialog.getByLabel("Owner").fill("Ravi");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(discrepancy.getByText("Ravi")).toBeVisible();
+
+  const shop = await visit({ storageState: owner });
+  await shop.goto("/cash-on-delivery");
+  const cash = row(shop, "Orders with cash", "paid-2");
+  await expect(cash.getByText("Paid on 1 Feb 2026 with")).toBeVisible();
+  await check(shop, "cash-paid", { bothSizes: true });
+  await cash.getByRole("link", { name: "UTR 2" }).click();
+  await heading(shop, "Bank transfer UTR 2");
+  await expect(row(shop, "Orders of the bank transfer", "paid-2").getByText("torn note")).toBeVisible();
+  await check(shop, "remittance", { bothSizes: true });
+  const [download] = await Promise.all([
+    shop.waitForEvent("download"),
+    shop.getByRole("link", { name: "Download CSV" }).click(),
+  ]);
+  const lines = (await text(await download.createReadStream())).trim().split(/\r?\n/);
+  expect(lines).toHaveLength(3);
+});
