@@ -1,9 +1,13 @@
 //! The state machine of a delivery: which event moves it to which state, and in which states its fee is refunded.
 //!
 //! `created → driver_assigned → picked_up → out_for_delivery → delivered`, with `driver_assigned → created` when a
-//! driver drops out, `cancelled` before the pickup, `failed` from any of the first four, `returned` after a failure
-//! that came after the pickup. Cash on delivery: `pending → collected → handed_over → settled`, after `delivered` only;
-//! `not_applicable` once the delivery is cancelled, failed or returned.
+//! driver drops out, `cancelled` before the pickup, `failed` from any of the first four. A failure that came after the
+//! pickup is followed by `returned`, or by another attempt: `failed → driver_assigned → out_for_delivery`. Cash on
+//! delivery: `pending → collected → handed_over → settled`, after `delivered` only; `not_applicable` while the delivery
+//! is cancelled, failed or returned.
+
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -80,8 +84,12 @@ impl CodStatus {
 pub struct DeliveryState {
     pub status: DeliveryStatus,
     pub cod: CodStatus,
-    /// Whether a driver ever had the parcel. Decides refunds and returns.
+    /// Whether a driver ever had the parcel. Decides refunds, returns and further attempts.
     pub picked_up: bool,
+    /// Decides whether another attempt collects cash.
+    pub payment: PaymentType,
+    /// The attempts that failed after the pickup.
+    pub failed_attempts: u32,
 }
 
 /// A refused move, with the events that would be legal.
@@ -94,26 +102,31 @@ pub struct IllegalMove {
 }
 
 impl DeliveryState {
+    /// The attempts at a delivery, unless the operator sets another number.
+    pub const ATTEMPTS_MAX_DEFAULT: u32 = 3;
+
     /// The state of a new order.
     pub fn new(payment: PaymentType) -> Self {
-        let cod = match payment {
-            PaymentType::Cod => CodStatus::Pending,
-            PaymentType::Prepaid => CodStatus::NotApplicable,
-        };
-        Self { status: DeliveryStatus::Created, cod, picked_up: false }
+        let (status, cod) = (DeliveryStatus::Created, cash_at_first(payment));
+        Self { status, cod, picked_up: false, payment, failed_attempts: 0 }
     }
 
-    /// The state after `event`.
+    /// The state after `event`, for an operator who makes at most `attempts_max` attempts.
     ///
     /// # Errors
     /// When the event is illegal in this state.
-    pub fn apply(self, event: EventKind) -> Result<Self, IllegalMove> {
-        self.next(event).ok_or_else(|| IllegalMove { event, from: self, legal: self.legal() })
+    pub fn apply(self, event: EventKind, attempts_max: u32) -> Result<Self, IllegalMove> {
+        self.next(event, attempts_max).ok_or_else(|| IllegalMove {
+            event,
+            from: self,
+            legal: self.legal(attempts_max),
+        })
     }
 
     /// The events that are legal in this state.
-    pub fn legal(self) -> Vec<EventKind> {
-        EventKind::VARIANTS.iter().copied().filter(|event| self.next(*event).is_some()).collect()
+    pub fn legal(self, attempts_max: u32) -> Vec<EventKind> {
+        let is_legal = |event: &EventKind| self.next(*event, attempts_max).is_some();
+        EventKind::VARIANTS.iter().copied().filter(is_legal).collect()
     }
 
     /// Whether the delivery ended before a driver had the parcel, so that the business gets its fee back.
@@ -129,7 +142,7 @@ impl DeliveryState {
     pub fn is_completed(self) -> bool {
         match self.status {
             DeliveryStatus::Delivered | DeliveryStatus::Cancelled | DeliveryStatus::Returned => true,
-            // A failed delivery that was picked up must still be returned.
+            // A failed delivery that was picked up is attempted again or returned.
             DeliveryStatus::Failed => !self.picked_up,
             _ => false,
         }
@@ -137,10 +150,21 @@ impl DeliveryState {
 
     /// Whether the business may still cancel (before the pickup).
     pub fn can_be_cancelled(self) -> bool {
-        self.next(EventKind::OrderCancelled).is_some()
+        matches!(self.status, DeliveryStatus::Created | DeliveryStatus::DriverAssigned) && !self.picked_up
     }
 
-    fn next(self, event: EventKind) -> Option<Self> {
+    /// Whether the parcel is with the fleet after a failed attempt: it is attempted again, or returned.
+    pub fn awaits_decision(self) -> bool {
+        self.status == DeliveryStatus::Failed && self.picked_up
+    }
+
+    /// Whether another attempt may follow.
+    pub fn can_be_reattempted(self, attempts_max: u32) -> bool {
+        // Release 1.0.0 counted no failure, and this one is at least the first.
+        self.awaits_decision() && self.failed_attempts.max(1) < attempts_max
+    }
+
+    fn next(self, event: EventKind, attempts_max: u32) -> Option<Self> {
         use DeliveryStatus as S;
         use EventKind as E;
         let moved = |status| Some(Self { status, ..self });
@@ -148,17 +172,24 @@ impl DeliveryState {
         let cash = |cod| Some(Self { cod, ..self });
         match (event, self.status) {
             (E::DriverAssigned, S::Created) => moved(S::DriverAssigned),
+            (E::DriverAssigned, S::Failed) if self.can_be_reattempted(attempts_max) => {
+                Some(Self { status: S::DriverAssigned, cod: cash_at_first(self.payment), ..self })
+            }
+            // The fleet has the parcel still.
+            (E::DriverUnassigned, S::DriverAssigned) if self.picked_up => ended(S::Failed),
             (E::DriverUnassigned, S::DriverAssigned) => moved(S::Created),
             (E::OrderPickedUp, S::DriverAssigned) => {
                 Some(Self { status: S::PickedUp, picked_up: true, ..self })
             }
             (E::OrderOutForDelivery, S::PickedUp) => moved(S::OutForDelivery),
+            (E::OrderOutForDelivery, S::DriverAssigned) if self.picked_up => moved(S::OutForDelivery),
             (E::OrderDelivered, S::OutForDelivery) => moved(S::Delivered),
             (E::OrderFailed, S::Created | S::DriverAssigned | S::PickedUp | S::OutForDelivery) => {
-                ended(S::Failed)
+                let failed_attempts = self.failed_attempts.saturating_add(self.picked_up.into());
+                ended(S::Failed).map(|failed| Self { failed_attempts, ..failed })
             }
-            (E::OrderCancelled, S::Created | S::DriverAssigned) => ended(S::Cancelled),
-            (E::OrderReturned, S::Failed) if self.picked_up => ended(S::Returned),
+            (E::OrderCancelled, _) if self.can_be_cancelled() => ended(S::Cancelled),
+            (E::OrderReturned, _) if self.awaits_decision() => ended(S::Returned),
             (E::CodCollected, S::Delivered) if self.cod == CodStatus::Pending => cash(CodStatus::Collected),
             (E::CodHandedOver, S::Delivered) if self.cod == CodStatus::Collected => {
                 cash(CodStatus::HandedOver)
@@ -169,183 +200,10 @@ impl DeliveryState {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn drive(payment: PaymentType, events: &[EventKind]) -> Result<DeliveryState, IllegalMove> {
-        events.iter().try_fold(DeliveryState::new(payment), |at, event| at.apply(*event))
-    }
-
-    use EventKind::*;
-
-    #[test]
-    fn a_cod_delivery_passes_all_states() {
-        let way = [
-            DriverAssigned,
-            DriverUnassigned,
-            DriverAssigned,
-            OrderPickedUp,
-            OrderOutForDelivery,
-            OrderDelivered,
-            CodCollected,
-            CodHandedOver,
-            CodSettled,
-        ];
-        let end = drive(PaymentType::Cod, &way).unwrap();
-        assert_eq!((end.status, end.cod), (DeliveryStatus::Delivered, CodStatus::Settled));
-        assert!(end.legal().is_empty());
-    }
-
-    #[test]
-    fn a_prepaid_delivery_has_no_cash_to_collect() {
-        let way = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderDelivered];
-        let refused = drive(PaymentType::Prepaid, &[&way[..], &[CodCollected]].concat()).unwrap_err();
-        assert_eq!((refused.event, refused.legal), (CodCollected, vec![]));
-    }
-
-    #[test]
-    fn only_an_end_before_the_pickup_refunds() {
-        for (way, refund) in [
-            (&[OrderCancelled][..], true),
-            (&[DriverAssigned, OrderCancelled], true),
-            (&[OrderFailed], true),
-            (&[DriverAssigned, OrderFailed], true),
-            (&[DriverAssigned, OrderPickedUp, OrderFailed], false),
-            (&[DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed], false),
-        ] {
-            assert_eq!(drive(PaymentType::Prepaid, way).unwrap().refund_due(), refund, "{way:?}");
-        }
-    }
-
-    #[test]
-    fn nothing_is_cancelled_after_the_pickup_and_only_failures_after_it_are_returned() {
-        assert!(drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderCancelled]).is_err());
-        assert!(drive(PaymentType::Prepaid, &[OrderFailed, OrderReturned]).is_err());
-        let returned =
-            drive(PaymentType::Prepaid, &[DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned]);
-        assert_eq!(returned.unwrap().status, DeliveryStatus::Returned);
-    }
-
-    #[test]
-    fn a_refusal_names_the_legal_events() {
-        let refused = drive(PaymentType::Prepaid, &[OrderDelivered]).unwrap_err();
-        assert_eq!(refused.legal, [DriverAssigned, OrderFailed, OrderCancelled]);
-    }
-
-    /// All moves of SPECIFICATION §3.4. Any other move is refused in every state.
-    #[test]
-    fn only_the_specified_moves_are_legal() {
-        use DeliveryStatus as S;
-        let legal = |from: DeliveryState, event: EventKind| {
-            let moved = |to: S| Some((to, from.cod));
-            let ended = |to: S| Some((to, CodStatus::NotApplicable));
-            let cash = |wanted: CodStatus, to: CodStatus| {
-                (from.status == S::Delivered && from.cod == wanted).then_some((S::Delivered, to))
-            };
-            match event {
-                DriverAssigned if from.status == S::Created => moved(S::DriverAssigned),
-                DriverUnassigned if from.status == S::DriverAssigned => moved(S::Created),
-                OrderPickedUp if from.status == S::DriverAssigned => moved(S::PickedUp),
-                OrderOutForDelivery if from.status == S::PickedUp => moved(S::OutForDelivery),
-                OrderDelivered if from.status == S::OutForDelivery => moved(S::Delivered),
-                OrderCancelled if [S::Created, S::DriverAssigned].contains(&from.status) => {
-                    ended(S::Cancelled)
-                }
-                OrderFailed if (from.status as u8) < S::Delivered as u8 => ended(S::Failed),
-                OrderReturned if from.status == S::Failed && from.picked_up => ended(S::Returned),
-                CodCollected => cash(CodStatus::Pending, CodStatus::Collected),
-                CodHandedOver => cash(CodStatus::Collected, CodStatus::HandedOver),
-                CodSettled => cash(CodStatus::HandedOver, CodStatus::Settled),
-                _ => None,
-            }
-        };
-        for (status, cod, picked_up) in S::VARIANTS.iter().flat_map(|status| {
-            CodStatus::VARIANTS
-                .iter()
-                .flat_map(|cod| [false, true].map(|picked_up| (*status, *cod, picked_up)))
-        }) {
-            let from = DeliveryState { status, cod, picked_up };
-            for event in EventKind::VARIANTS {
-                let wanted = legal(from, *event);
-                let went = from.apply(*event);
-                assert_eq!(
-                    went.as_ref().ok().map(|went| (went.status, went.cod)),
-                    wanted,
-                    "{event}: {from:?}"
-                );
-                match went {
-                    Ok(went) => {
-                        assert_eq!(went.picked_up, picked_up || *event == OrderPickedUp);
-                        let ends = matches!(event, OrderCancelled) || (*event == OrderFailed && !picked_up);
-                        assert_eq!(went.refund_due(), ends, "{event}: {from:?}");
-                    }
-                    Err(refused) => {
-                        assert_eq!((refused.from, refused.event), (from, *event));
-                        assert_eq!(refused.legal, from.legal());
-                    }
-                }
-            }
-            let can = |event: &&EventKind| legal(from, **event).is_some();
-            assert_eq!(from.legal(), EventKind::VARIANTS.iter().filter(can).copied().collect::<Vec<_>>());
-            assert_eq!(from.can_be_cancelled(), legal(from, OrderCancelled).is_some());
-            assert_eq!(from.is_completed(), from.legal().iter().all(|event| event.is_cash()), "{from:?}");
-            let ended_early = status == S::Cancelled || (status == S::Failed && !picked_up);
-            assert_eq!(from.refund_due(), ended_early, "{from:?}");
-        }
-    }
-
-    #[test]
-    fn a_new_delivery_waits_for_a_driver_and_for_its_cash() {
-        for (payment, cod) in
-            [(PaymentType::Cod, CodStatus::Pending), (PaymentType::Prepaid, CodStatus::NotApplicable)]
-        {
-            let new = DeliveryState { status: DeliveryStatus::Created, cod, picked_up: false };
-            assert_eq!(DeliveryState::new(payment), new);
-        }
-    }
-
-    #[test]
-    fn states_have_the_same_name_in_json_and_text() {
-        for status in DeliveryStatus::VARIANTS {
-            assert_eq!(serde_json::to_string(status).unwrap(), format!("\"{}\"", status.as_str()));
-        }
-        for cod in CodStatus::VARIANTS {
-            assert_eq!(serde_json::to_string(cod).unwrap(), format!("\"{}\"", cod.as_str()));
-        }
-    }
-
-    proptest! {
-        /// For any sequence of reports: at most one refund, cash moves only after delivery and never backwards, and a
-        /// finished delivery stays finished.
-        #[test]
-        fn any_sequence_of_reports_keeps_the_rules(
-            cod in any::<bool>(),
-            picks in proptest::collection::vec(0..EventKind::VARIANTS.len(), 0..60),
-        ) {
-            let payment = if cod { PaymentType::Cod } else { PaymentType::Prepaid };
-            let mut state = DeliveryState::new(payment);
-            let mut refunds = 0;
-            for pick in picks {
-                let before = state;
-                let event = EventKind::VARIANTS[pick];
-                let Ok(moved) = state.apply(event) else { continue };
-                state = moved;
-                refunds += u32::from(state.refund_due());
-                prop_assert!(event.is_progress());
-                prop_assert!(state != before);
-                prop_assert!(!before.picked_up || state.picked_up);
-                let is_over = state.status as u8 > DeliveryStatus::Delivered as u8;
-                prop_assert!(!is_over || state.cod == CodStatus::NotApplicable);
-                prop_assert!(is_over || state.cod == before.cod || before.status == DeliveryStatus::Delivered);
-                prop_assert!(is_over || state.cod as u8 >= before.cod as u8);
-                prop_assert!(!state.refund_due() || !state.picked_up);
-            }
-            prop_assert!(refunds <= 1);
-            prop_assert_eq!(refunds == 1, state.status == DeliveryStatus::Cancelled
-                || (state.status == DeliveryStatus::Failed && !state.picked_up));
-            prop_assert_eq!(refunds == 1, state.refund_due());
-        }
+/// The cash of an order whose delivery begins.
+fn cash_at_first(payment: PaymentType) -> CodStatus {
+    match payment {
+        PaymentType::Cod => CodStatus::Pending,
+        PaymentType::Prepaid => CodStatus::NotApplicable,
     }
 }

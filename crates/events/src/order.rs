@@ -1,9 +1,13 @@
 //! The events of an order.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::{CodStatus, DeliveryStatus, EventKind, Mode, OrderId, Paise, RemittanceId, TrackingCode};
+use domain::schema::open_words;
+use domain::{
+    CodStatus, DeliveryStatus, EventKind, FailureReason, Mode, OrderId, Paise, RemittanceId, TrackingCode,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::AnyOfBuilder;
 
 /// One step of an order. `sequence` counts the events of an order from 1 without a gap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -52,6 +56,10 @@ pub struct ProgressData {
     /// Why a delivery failed, was cancelled or returned, in the fleet's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why a delivery failed, as a word of a list that later releases extend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = reason_code)]
+    pub reason_code: Option<String>,
     /// The cash of a `cod.*` event, in paise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cod_amount_paise: Option<Paise>,
@@ -64,7 +72,7 @@ impl ProgressData {
     /// The fields that can contain personal data: the driver, and free text.
     pub const PERSONAL: [&str; 2] = ["driver", "reason"];
 
-    /// Keeps only the cash.
+    /// Keeps only the cash and the code of the reason.
     #[must_use]
     pub fn without_personal_data(self) -> Self {
         Self { driver: None, reason: None, ..self }
@@ -80,6 +88,10 @@ pub struct Remittance {
     pub bank_reference: String,
     /// The day of the transfer.
     pub paid_on: NaiveDate,
+}
+
+fn reason_code() -> AnyOfBuilder {
+    open_words(FailureReason::words(), "Why the delivery failed; left out when the fleet did not say it.")
 }
 
 /// The driver, as reported by the fleet.

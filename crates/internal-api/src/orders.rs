@@ -1,8 +1,10 @@
 //! Endpoints of order-api: the orders of a business.
 
+mod after_failure;
 mod business_events;
 pub mod details;
 mod erasure;
+mod exceptions;
 mod support;
 
 use chrono::{DateTime, Utc};
@@ -20,8 +22,10 @@ use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
 
+pub use after_failure::{ReattemptView, reason_code};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
+pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
 pub use support::{AcceptedRequest, FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
 
 /// The current state of an order. The integration API and the portal share this shape.
@@ -66,6 +70,19 @@ pub struct OrderView {
     pub driver: Value,
     /// Why the delivery failed, was cancelled or returned.
     pub reason: Option<String>,
+    #[serde(default)]
+    #[schema(schema_with = reason_code)]
+    pub reason_code: Option<String>,
+    /// The attempts that failed after the pickup.
+    #[serde(default)]
+    #[schema(required)]
+    pub failed_attempts: u32,
+    /// The attempt that the business asked for after the latest failure.
+    #[serde(default)]
+    pub reattempt: Option<ReattemptView>,
+    /// When the business asked for the parcel after the latest failure.
+    #[serde(default)]
+    pub return_requested_at: Option<DateTime<Utc>>,
     /// The cash that the driver reported; null before its collection.
     #[serde(default)]
     pub cod_collected_paise: Option<Paise>,

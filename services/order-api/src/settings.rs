@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chassis::{Sections, ServiceSettings};
 use chrono::TimeDelta;
+use domain::DeliveryState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
@@ -14,6 +15,7 @@ use settings::{
 };
 use url::Url;
 
+use crate::domain::Patience;
 use crate::rate_limits::KeyRate;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -37,6 +39,8 @@ pub struct OrderApiSettings {
     pub docs: Docs,
     #[serde(default)]
     pub fleet: Fleet,
+    #[serde(default)]
+    pub delivery: Delivery,
     #[serde(default)]
     pub limits: Limits,
     #[serde(default)]
@@ -83,6 +87,40 @@ impl Default for Fleet {
 impl Fleet {
     pub fn tokens(&self) -> Tokens {
         Tokens::new(&self.token, self.previous_token.as_ref())
+    }
+}
+
+/// The rules of deliveries (`WAYBILL_DELIVERY__…`).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Delivery {
+    /// How often a parcel that was picked up is brought to the customer. 1 allows no attempt after a failed one.
+    #[schemars(range(min = 1, max = 10))]
+    pub attempts_max: u32,
+    /// Minutes without a driver after which the portal says that an order needs attention.
+    #[schemars(range(min = 1, max = 10_080))]
+    pub unassigned_after_minutes: u32,
+    /// Minutes without a report about a parcel on its way after which the portal says that an order needs attention.
+    #[schemars(range(min = 1, max = 10_080))]
+    pub silent_after_minutes: u32,
+}
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Self {
+            attempts_max: DeliveryState::ATTEMPTS_MAX_DEFAULT,
+            unassigned_after_minutes: 30,
+            silent_after_minutes: 240,
+        }
+    }
+}
+
+impl Delivery {
+    pub fn patience(&self) -> Patience {
+        Patience {
+            unassigned: TimeDelta::minutes(self.unassigned_after_minutes.into()),
+            silent: TimeDelta::minutes(self.silent_after_minutes.into()),
+        }
     }
 }
 

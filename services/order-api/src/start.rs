@@ -84,6 +84,8 @@ fn state(settings: &OrderApiSettings, chassis: &Chassis) -> anyhow::Result<State
         brand: settings.brand.name.clone(),
         webhook_header_prefix: settings.brand.header_prefix.clone(),
         fleet_tokens: settings.fleet.tokens(),
+        attempts_max: settings.delivery.attempts_max,
+        patience: settings.delivery.patience(),
         keys: KeyCache::new(keys, segment, clock.clone()),
         trusted_proxies: limits.trusted_proxies.clone(),
         live_access: LiveAccessCache::new(ordering, clock.clone()),

@@ -7,7 +7,7 @@ use settings::{Networks, Tokens};
 use web::{FailureLimits, Tasks};
 
 use crate::cache::{KeyCache, LiveAccessCache};
-use crate::domain::TrackingUrls;
+use crate::domain::{Patience, TrackingUrls};
 use crate::feed_waiters::FeedWaiters;
 use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
@@ -22,6 +22,10 @@ pub struct State {
     /// Begins the names of webhook headers.
     pub webhook_header_prefix: String,
     pub fleet_tokens: Tokens,
+    /// The attempts at a delivery.
+    pub attempts_max: u32,
+    /// Before an order needs attention.
+    pub patience: Patience,
     pub keys: KeyCache,
     pub trusted_proxies: Networks,
     pub live_access: LiveAccessCache,

@@ -4,7 +4,7 @@
   const find = (name) => document.getElementById(name);
   const [headline, lead, steps, fresh] = ["headline", "lead", "steps", "fresh"].map(find);
   const PAUSE_MS = 5000, PAUSE_MAX_MS = 60000;
-  let pause = PAUSE_MS, timer = 0, shown = page.dataset.version, finished = page.dataset.finished === "true";
+  let pause = PAUSE_MS, timer = 0, shown = "", finished = page.dataset.finished === "true";
 
   // As in the page: 31 Jan, 3:00 pm IST.
   const india = { hour: "numeric", minute: "2-digit", timeZone: "Asia/Kolkata", timeZoneName: "short" };
@@ -31,8 +31,8 @@
   };
   const show = (view) => {
     finished = view.finished;
-    if (view.version === shown) return;
-    shown = view.version;
+    if (view.updatedAt === shown) return;
+    shown = view.updatedAt;
     headline.textContent = view.headline;
     lead.textContent = view.detail;
     document.title = `${view.headline} · ${page.dataset.brand}`;

@@ -83,6 +83,7 @@ test.beforeAll(async ({ request }) => {
       dialogs: ["Create key", /^Rotate /, /^Revoke /],
     },
     { name: "events", path: "/events", heading: "Events" },
+    { name: "exceptions", path: "/exceptions", heading: "Needs attention" },
     { name: "webhooks", path: "/webhooks", heading: "Webhooks" },
     { name: "webhook-new", path: "/webhooks/new", heading: "Add an endpoint" },
     ...["deliveries", "recover", "signatures", "settings"].map((tab) => ({

@@ -89,6 +89,7 @@ fn full(remittance: Remittance) -> ProgressData {
             vehicle: Some("van".into()),
         }),
         reason: Some("asked by the customer".into()),
+        reason_code: Some("customer_refused".into()),
         cod_amount_paise: Some(Paise::new(99_900)),
         remittance: Some(remittance),
     }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use waybill_client::{
-    ApiError, ApiErrorKind, ClientOptions, Created, Error, NoAnswer, OrderFilters, Result, Waybill,
+    ApiError, ApiErrorKind, ClientOptions, Created, Error, NewDeliveryDetails, NewReattempt, NoAnswer,
+    OrderFilters, Result, Waybill,
 };
 
 use crate::proxy::{Fault, FaultyProxy};
@@ -112,6 +113,15 @@ async fn a_simulated_move_is_never_sent_twice(shop: &TestShop, proxy: &FaultyPro
     let moved = waybill.orders.simulate(&order.id, "order.picked_up").await?;
     assert_eq!((moved.order.status.as_str(), proxy.seen().len()), ("picked_up", 2));
     assert!(moved.legal.iter().any(|event| event == "order.out_for_delivery"), "{:?}", moved.legal);
+    let phone = Some("+919800000009".to_owned());
+    let details = NewDeliveryDetails { phone: phone.clone(), ..NewDeliveryDetails::default() };
+    assert_eq!(waybill.orders.correct_delivery(&order.id, &details).await?.customer.phone, phone);
+    waybill.orders.simulate(&order.id, "order.failed").await?;
+    // Unlike a move, a request is repeated after a lost answer.
+    proxy.fail([Fault::CutAfter]);
+    let again = waybill.orders.reattempt(&order.id, &NewReattempt::default()).await?;
+    assert_eq!(again.reattempt.map(|reattempt| reattempt.number), Some(2));
+    assert!(waybill.orders.request_return(&order.id).await?.return_requested_at.is_some());
     Ok(())
 }
 

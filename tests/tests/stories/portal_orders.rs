@@ -3,7 +3,8 @@
 
 use anyhow::Context;
 use chrono::{DateTime, TimeDelta};
-use demo::eventually;
+use demo::clients::Fleet;
+use demo::{SAMPLE_CASH_PAISE, eventually, sample_order};
 use local_stack::Stack;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ async fn orders_are_found_explained_and_cancelled_in_the_portal() -> anyhow::Res
     an_order_is_found_by_each_of_its_identifiers(&business, &stranger).await?;
     an_order_shows_its_original_request(&business, &stranger).await?;
     an_order_can_be_cancelled_until_its_pickup(&business, &stranger).await?;
+    a_failed_delivery_is_attempted_again_for_one_fee(&business).await?;
     stack.shut_down().await
 }
 
@@ -131,6 +133,35 @@ async fn an_order_can_be_cancelled_until_its_pickup(
     }
     let refused = business.portal.call(Method::POST, &format!("/orders/{id}/cancel"), None).await?;
     assert_eq!((refused.status.as_u16(), refused.code()), (409, "order_not_cancellable"));
+    Ok(())
+}
+
+/// The portal asks, the fleet comes again, and the wallet records the cash of the second attempt.
+async fn a_failed_delivery_is_attempted_again_for_one_fee(business: &Business) -> anyhow::Result<()> {
+    let before = business.balance().await?;
+    let order = sample_order("second-try");
+    let fee = order["payment"]["deliveryFeePaise"].as_i64().context("a fee")?;
+    let id = business.place(&order).await?;
+    let way = ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.failed"];
+    business.fleet.drive(&id, &way, 0).await?;
+    let listed = business.portal.get("/exceptions").await?;
+    assert_eq!((ids(&listed), &listed["counts"]["failed"]), (vec![id.clone()], &json!(1)));
+    let path = format!("/orders/{id}/reattempt");
+    let asked = business.portal.post(&path, &json!({ "note": "Ring twice" })).await?.expect(200)?;
+    assert_eq!(asked["reattempt"]["feePaise"], 0);
+    assert_eq!(ids(&business.portal.get("/exceptions").await?), Vec::<String>::new());
+    for event in ["driver.assigned", "order.out_for_delivery", "order.delivered", "cod.collected"] {
+        let mut report = Fleet::progress(&id, event, SAMPLE_CASH_PAISE);
+        report["eventId"] = json!(format!("{id}-{event}-2"));
+        business.fleet.send(&id, &report).await?.expect(200)?;
+    }
+    eventually("the cash of the second attempt", PATIENCE, || async {
+        let cash = business.portal.get("/cod").await?;
+        let mut rows = cash["data"].as_array().into_iter().flatten();
+        Ok(rows.any(|row| row["orderId"] == json!(id) && row["status"] == "collected").then_some(()))
+    })
+    .await?;
+    assert_eq!(business.balance().await?, before - fee, "one fee, and no refund");
     Ok(())
 }
 

@@ -97,6 +97,42 @@ impl OrdersClient {
         self.0.send(Method::POST, &path, body).await
     }
 
+    /// `POST /internal/businesses/{id}/orders/{order}/reattempt` with the caller's optional `{date?, note?}`
+    pub async fn reattempt(
+        &self,
+        business: BusinessId,
+        order: &str,
+        body: &Value,
+    ) -> Result<OrderView, CallError> {
+        self.after_failure(business, order, "reattempt", body).await
+    }
+
+    /// `POST /internal/businesses/{id}/orders/{order}/return`
+    pub async fn request_return(&self, business: BusinessId, order: &str) -> Result<OrderView, CallError> {
+        self.after_failure(business, order, "return", &Value::Null).await
+    }
+
+    /// `POST /internal/businesses/{id}/orders/{order}/delivery-details` with the caller's `{phone?, delivery?}`
+    pub async fn correct_delivery(
+        &self,
+        business: BusinessId,
+        order: &str,
+        body: &Value,
+    ) -> Result<OrderView, CallError> {
+        self.after_failure(business, order, "delivery-details", body).await
+    }
+
+    async fn after_failure(
+        &self,
+        business: BusinessId,
+        order: &str,
+        call: &str,
+        body: &Value,
+    ) -> Result<OrderView, CallError> {
+        let path = ["businesses", &business.to_string(), "orders", order, call];
+        self.0.send(Method::POST, &path, body).await
+    }
+
     /// `GET /internal/businesses/{id}/orders/activity`
     pub async fn activity(&self, business: BusinessId) -> Result<OrdersActivity, CallError> {
         self.0.get(&["businesses", &business.to_string(), "orders", "activity"]).await

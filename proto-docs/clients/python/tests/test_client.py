@@ -154,6 +154,16 @@ class Answers(unittest.TestCase):
         with self.assertRaises(ConflictError) as caught:
             self.test.orders.cancel(moved["id"])
         self.assertEqual(caught.exception.code, "order_not_cancellable")
+        corrected = self.test.orders.correct_delivery(moved["id"], phone="+919800000009")
+        self.assertEqual(corrected["customer"]["phone"], "+919800000009")
+        self.test.orders.simulate(moved["id"], "order.failed")
+        again = self.test.orders.reattempt(moved["id"], note="ring twice")["reattempt"]
+        assert again is not None
+        self.assertEqual((again["number"], again["note"]), (2, "ring twice"))
+        self.assertIsNotNone(self.test.orders.request_return(moved["id"])["returnRequestedAt"])
+        with self.assertRaises(ConflictError) as caught:
+            self.live.orders.reattempt(order["id"])
+        self.assertEqual(caught.exception.code, "reattempt_not_possible")
 
     def test_lists_continue_over_pages(self) -> None:
         references = [new_reference() for _ in range(3)]

@@ -8,7 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::transport::{Call, Transport};
 use crate::types::Answered;
-use crate::{Error, NewOrder, Order, OrderCreated, Result, SimulatedOrder, TimelineEntry};
+use crate::{
+    Error, NewDeliveryDetails, NewOrder, NewReattempt, Order, OrderCreated, Result, SimulatedOrder,
+    TimelineEntry,
+};
 
 pub(crate) const PAGE_MAX: u32 = 100;
 
@@ -114,6 +117,23 @@ impl Orders {
             reason.map(|reason| ("reason".to_owned(), reason.into())).into_iter().collect();
         let body = Value::Object(body).to_string();
         Ok(self.transport.send(&Call::post(format!("{}/cancel", path_of(id)?), &body)).await?.body)
+    }
+
+    /// Asks for another attempt at a delivery that failed after its pickup. A repeated call returns the same order.
+    pub async fn reattempt(&self, id: &str, reattempt: &NewReattempt) -> Result<Order> {
+        let body = json!(reattempt).to_string();
+        Ok(self.transport.send(&Call::post(format!("{}/reattempt", path_of(id)?), &body)).await?.body)
+    }
+
+    /// Asks for the parcel, after a delivery that failed after its pickup. A repeated call returns the same order.
+    pub async fn request_return(&self, id: &str) -> Result<Order> {
+        Ok(self.transport.send(&Call::post(format!("{}/return", path_of(id)?), "{}")).await?.body)
+    }
+
+    /// Corrects the phone, the whole address, or both, before the delivery has ended.
+    pub async fn correct_delivery(&self, id: &str, details: &NewDeliveryDetails) -> Result<Order> {
+        let body = json!(details).to_string();
+        Ok(self.transport.send(&Call::post(format!("{}/delivery-details", path_of(id)?), &body)).await?.body)
     }
 
     /// Moves a test order. A lost answer is an error, because a second move would not be the same.

@@ -177,6 +177,11 @@ body! {
         refunded_paise: i64,
         driver: Option<Driver>,
         reason: Option<String>,
+        /// Why the delivery failed, as a word of a list that later versions of the service extend.
+        reason_code: Option<String>,
+        failed_attempts: i64,
+        reattempt: Option<Reattempt>,
+        return_requested_at: Option<String>,
         cod_collected_paise: Option<i64>,
         cod_handed_over_paise: Option<i64>,
         cod_settled_paise: Option<i64>,
@@ -185,6 +190,25 @@ body! {
         created_at: String,
         updated_at: String,
         personal_data_erased_at: Option<String>,
+    }
+    /// Another attempt at a delivery that failed.
+    NewReattempt {
+        /// `2026-01-31`, in India; as soon as possible if left out.
+        date: Option<String>,
+        /// For the driver.
+        note: Option<String>,
+    }
+    /// What is corrected: the phone, the whole address, or both.
+    NewDeliveryDetails {
+        phone: Option<String>,
+        delivery: Option<NewDelivery>,
+    }
+    Reattempt {
+        on: Option<String>,
+        number: i64,
+        note: Option<String>,
+        fee_paise: i64,
+        requested_at: String,
     }
     /// Its fields are `None` after an erasure of personal data.
     Customer {

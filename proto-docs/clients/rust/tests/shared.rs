@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use waybill_client::webhooks::{Secrets, VerifyOptions, construct_event, sign_test_event};
 use waybill_client::{
     Address, ClientOptions, Customer, Driver, Error, EventOrder, ExistingOrder, FieldError, Item,
-    NewCustomer, NewDelivery, NewOrder, NewPackage, NewPayment, Notes, Order, OrderCreated, Package, Payment,
-    Pickup, SimulatedOrder, Warning, Waybill, WebhookError, WebhookEvent, indian_phone,
+    NewCustomer, NewDelivery, NewDeliveryDetails, NewOrder, NewPackage, NewPayment, NewReattempt, Notes,
+    Order, OrderCreated, Package, Payment, Pickup, Reattempt, SimulatedOrder, Warning, Waybill, WebhookError,
+    WebhookEvent, indian_phone,
 };
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -138,6 +139,9 @@ fn the_types_have_the_fields_of_the_openapi_document() {
         ("NewNotes", fields(&Notes::default())),
         ("OrderCreated", fields(&OrderCreated::default())),
         ("Order", fields(&Order::default())),
+        ("NewReattempt", fields(&NewReattempt::default())),
+        ("NewDeliveryDetails", fields(&NewDeliveryDetails::default())),
+        ("Reattempt", fields(&Reattempt::default())),
         ("SimulatedOrder", fields(&SimulatedOrder::default())),
         ("Customer", fields(&Customer::default())),
         ("Address", fields(&Address::default())),

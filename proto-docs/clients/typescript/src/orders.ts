@@ -2,7 +2,9 @@
 import { DELIVERY_FIELDS } from "./errors.js";
 import type { Transport } from "./transport.js";
 import type {
+  NewDeliveryDetails,
   NewOrder,
+  NewReattempt,
   Order,
   OrderCreated,
   OrderFilters,
@@ -77,6 +79,28 @@ export class Orders {
     const { reason, signal } = options;
     const body = JSON.stringify(reason === undefined ? {} : { reason });
     const path = `${pathOf(id)}/cancel`;
+    const expects = DELIVERY_FIELDS;
+    const call = { method: "POST", path, body, repeatable: true, expects, signal } as const;
+    return (await this.#transport.send<Order>(call)).body;
+  }
+
+  /** Asks for another attempt at a delivery that failed after its pickup. A repeated call returns the same order. */
+  reattempt(id: string, reattempt: NewReattempt = {}, options: CallOptions = {}): Promise<Order> {
+    return this.#change(id, "reattempt", reattempt, options);
+  }
+
+  /** Asks for the parcel, after a delivery that failed after its pickup. A repeated call returns the same order. */
+  requestReturn(id: string, options: CallOptions = {}): Promise<Order> {
+    return this.#change(id, "return", {}, options);
+  }
+
+  /** Corrects the phone, the whole address, or both, before the delivery has ended. */
+  correctDelivery(id: string, details: NewDeliveryDetails, options: CallOptions = {}): Promise<Order> {
+    return this.#change(id, "delivery-details", details, options);
+  }
+
+  async #change(id: string, name: string, content: object, { signal }: CallOptions): Promise<Order> {
+    const [path, body] = [`${pathOf(id)}/${name}`, JSON.stringify(content)];
     const expects = DELIVERY_FIELDS;
     const call = { method: "POST", path, body, repeatable: true, expects, signal } as const;
     return (await this.#transport.send<Order>(call)).body;

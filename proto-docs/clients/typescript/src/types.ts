@@ -4,6 +4,8 @@ import type { components, operations } from "./schema.js";
 type Schemas = components["schemas"];
 
 export type NewOrder = Schemas["NewOrder"];
+export type NewReattempt = Schemas["NewReattempt"];
+export type NewDeliveryDetails = Schemas["NewDeliveryDetails"];
 export type OrderCreated = Schemas["OrderCreated"];
 export type Order = Schemas["Order"];
 export type ExistingOrder = Schemas["ExistingOrder"];

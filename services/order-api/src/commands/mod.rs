@@ -3,7 +3,9 @@
 pub mod advance_simulations;
 pub mod apply_retention;
 pub mod cancel_order;
+pub mod correct_delivery;
 pub mod create_order;
+pub mod decide_after_failure;
 pub mod erase_business;
 pub mod erase_personal_data;
 pub mod index_orders;

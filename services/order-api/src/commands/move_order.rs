@@ -33,7 +33,7 @@ pub(super) async fn move_order(
     if order.personal_data_erased_at.is_some() {
         progress.data = progress.data.without_personal_data();
     }
-    let state_after = order.state.apply(progress.event)?;
+    let state_after = order.state.apply(progress.event, state.attempts_max)?;
     order.updated_at = later_than(order.updated_at, state.unit.clock.now());
     order.state = state_after;
     order.sequence += 1;
@@ -47,7 +47,7 @@ pub(super) async fn move_order(
 
 /// The timeline is sorted by time, so the times of an order's changes increase with its sequence, even when the clock
 /// of another replica is ahead.
-fn later_than(last: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
+pub(super) fn later_than(last: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
     now.max(last + TimeDelta::microseconds(1))
 }
 
@@ -60,8 +60,14 @@ fn copy_data(order: &mut Order, progress: &Progress) {
         EventKind::DriverUnassigned => order.driver = None,
         EventKind::OrderFailed | EventKind::OrderCancelled | EventKind::OrderReturned => {
             order.reason.clone_from(&progress.data.reason);
+            order.reason_code.clone_from(&progress.data.reason_code);
         }
+        // The reason of a former attempt.
+        EventKind::OrderDelivered => (order.reason, order.reason_code) = (None, None),
         _ => {}
+    }
+    if progress.event == EventKind::OrderFailed {
+        order.decided = None;
     }
     order.cash.record(progress.event, progress.data.cod_amount_paise);
 }

@@ -21,7 +21,7 @@ pub struct Simulated {
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
     #[error("no event leads from this state to a delivery")]
-    NothingLeft(DeliveryState),
+    NothingLeft(DeliveryState, Vec<EventKind>),
     #[error(transparent)]
     Move(#[from] MoveError),
 }
@@ -65,7 +65,8 @@ pub async fn start_simulation(
         let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
         let run = Simulation::new(id, business, Scenario::Delivered, state.unit.clock.now());
         if run.scenario.next(order.state, run.steps_done).is_none() {
-            return Err(SimulateError::NothingLeft(order.state));
+            let legal = order.state.legal(state.attempts_max);
+            return Err(SimulateError::NothingLeft(order.state, legal));
         }
         simulations::schedule(conn, &[run]).await?;
         Ok(Simulated { order, run: Some(run) })

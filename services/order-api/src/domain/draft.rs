@@ -109,6 +109,28 @@ impl OrderDraft {
     }
 }
 
+/// What a business corrects before the delivery.
+#[derive(Clone, Debug)]
+pub struct Correction {
+    pub phone: Option<String>,
+    /// The whole new address.
+    pub delivery: Option<Delivery>,
+}
+
+impl Correction {
+    /// The details of an order with this correction.
+    pub fn applied_to(&self, details: &Value) -> Value {
+        let mut details = details.clone();
+        if let Some(phone) = &self.phone {
+            details["customer"]["phone"] = phone.as_str().into();
+        }
+        if let Some(delivery) = &self.delivery {
+            details["delivery"] = json!(delivery);
+        }
+        details
+    }
+}
+
 impl Place {
     fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -70,7 +70,7 @@ impl BusinessErasure {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use domain::{CodStatus, DeliveryStatus};
+    use domain::{CodStatus, DeliveryStatus, PaymentType};
 
     use super::*;
 
@@ -81,7 +81,13 @@ mod tests {
             business_id: BusinessId::first_of(at),
             mode: Mode::Live,
             placement: Placement::Placed,
-            state: DeliveryState { status, cod: CodStatus::Pending, picked_up },
+            state: DeliveryState {
+                status,
+                cod: CodStatus::Pending,
+                picked_up,
+                payment: PaymentType::Cod,
+                failed_attempts: 0,
+            },
             details: Arc::new(Value::Null),
             updated_at: at,
         }

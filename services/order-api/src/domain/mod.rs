@@ -1,10 +1,12 @@
 //! The decisions of this service, without I/O.
 
 mod activity;
+mod after_failure;
 mod cash;
 mod differences;
 mod draft;
 mod erasure;
+mod exceptions;
 mod feed;
 mod field_names;
 mod financials;
@@ -24,10 +26,12 @@ mod tracking_urls;
 mod warnings;
 
 pub use activity::Activity;
+pub use after_failure::{Decided, Decision, Refusal, reattempt_days};
 pub use cash::CashReports;
 pub use differences::differences;
-pub use draft::{Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
+pub use draft::{Correction, Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
 pub use erasure::{BusinessErasure, Erasable, Scope};
+pub use exceptions::{Deadlines, ExceptionKind, Exceptions, Patience};
 pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, FoundEvents};
 pub use field_names::{meant_field, order_fields};
 pub use financials::OrderFinancials;

@@ -9,7 +9,7 @@ use domain::{
 };
 use serde_json::Value;
 
-use super::{CashReports, Fingerprint};
+use super::{CashReports, Decided, Fingerprint};
 
 /// A placed order.
 #[derive(Clone, Debug)]
@@ -28,6 +28,10 @@ pub struct Order {
     pub sequence: i64,
     pub driver: Option<Value>,
     pub reason: Option<String>,
+    /// The fleet's code of the latest failure.
+    pub reason_code: Option<String>,
+    /// About the latest failure.
+    pub decided: Option<Decided>,
     pub cash: CashReports,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
@@ -120,6 +124,8 @@ impl NewOrder {
             sequence: 1,
             driver: None,
             reason: None,
+            reason_code: None,
+            decided: None,
             cash: CashReports::default(),
             created_at: self.created_at,
             updated_at: self.created_at,
@@ -144,6 +150,22 @@ impl Order {
         }
     }
 
+    /// From the business to the driver of another attempt. It is one of the notes, so that it is erased with them.
+    pub fn reattempt_note(&self) -> Option<&str> {
+        self.details.pointer("/notes/reattemptNote").and_then(Value::as_str)
+    }
+
+    pub fn set_reattempt_note(&mut self, note: Option<String>) {
+        let Some(notes) = Arc::make_mut(&mut self.details).get_mut("notes").and_then(Value::as_object_mut)
+        else {
+            return;
+        };
+        match note {
+            Some(note) => notes.insert("reattemptNote".to_owned(), note.into()),
+            None => notes.remove("reattemptNote"),
+        };
+    }
+
     /// The reported cash, when it differs from the expected amount.
     pub fn cod_discrepancy(&self) -> Option<Paise> {
         self.cash.discrepancy(self.cod_amount)
@@ -160,38 +182,38 @@ impl Order {
     }
 }
 
+/// An order for tests.
 #[cfg(test)]
-mod tests {
-    use chrono::TimeZone;
-    use domain::Entropy;
+pub(super) fn placed(cod_amount: i64) -> Order {
     use serde_json::json;
 
-    use super::*;
-
-    fn placed(cod_amount: i64) -> Order {
-        let entropy = Entropy::seeded(1);
-        let created_at = Utc.timestamp_opt(1_800_000_000, 0).unwrap();
-        NewOrder {
-            id: OrderId::first_of(created_at),
-            business_id: BusinessId::first_of(created_at),
-            mode: Mode::Live,
-            order_reference: "SHOP-1".into(),
-            idempotency_key: "key-1".into(),
-            fingerprint: Fingerprint::of(&json!({})),
-            meaning: Fingerprint::of_meaning(json!({})),
-            tracking_code: TrackingCode::generate(Mode::Live, &entropy),
-            order_source: "shop".into(),
-            payment_type: PaymentType::Cod,
-            delivery_fee: Paise::new(4_900),
-            cod_amount: Paise::new(cod_amount),
-            details: Arc::new(json!({ "notes": "ring twice" })),
-            receipt: Vec::new(),
-            created_at,
-            request_id: RequestId::first_of(created_at),
-            key_id: ApiKeyId::first_of(created_at),
-        }
-        .into_placed()
+    let entropy = domain::Entropy::seeded(1);
+    let created_at = DateTime::from_timestamp(1_800_000_000, 0).unwrap_or_default();
+    NewOrder {
+        id: OrderId::first_of(created_at),
+        business_id: BusinessId::first_of(created_at),
+        mode: Mode::Live,
+        order_reference: "SHOP-1".into(),
+        idempotency_key: "key-1".into(),
+        fingerprint: Fingerprint::of(&json!({})),
+        meaning: Fingerprint::of_meaning(json!({})),
+        tracking_code: TrackingCode::generate(Mode::Live, &entropy),
+        order_source: "shop".into(),
+        payment_type: PaymentType::Cod,
+        delivery_fee: Paise::new(4_900),
+        cod_amount: Paise::new(cod_amount),
+        details: Arc::new(json!({ "notes": { "customerNote": "ring twice" } })),
+        receipt: Vec::new(),
+        created_at,
+        request_id: RequestId::first_of(created_at),
+        key_id: ApiKeyId::first_of(created_at),
     }
+    .into_placed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn a_new_order_has_its_first_event_and_no_cash() {
@@ -214,9 +236,19 @@ mod tests {
     fn a_live_order_that_ends_before_its_pickup_is_refunded() {
         let mut order = placed(25_000);
         assert_eq!(order.refunded(), Paise::ZERO);
-        order.state = order.state.apply(EventKind::OrderCancelled).unwrap();
+        order.state = order.state.apply(EventKind::OrderCancelled, 1).unwrap();
         assert_eq!((order.refunded(), order.state.cod), (Paise::new(4_900), CodStatus::NotApplicable));
         order.mode = Mode::Test;
         assert_eq!(order.refunded(), Paise::ZERO);
+    }
+
+    #[test]
+    fn a_note_for_another_attempt_is_among_the_notes() {
+        let mut order = placed(0);
+        assert_eq!(order.reattempt_note(), None);
+        order.set_reattempt_note(Some("Ring at the gate".into()));
+        assert_eq!(order.reattempt_note(), Some("Ring at the gate"));
+        order.set_reattempt_note(None);
+        assert_eq!(*order.details, *placed(0).details);
     }
 }

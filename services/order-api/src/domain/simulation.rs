@@ -64,7 +64,7 @@ impl Scenario {
         use DeliveryStatus as S;
         use EventKind as E;
         match (self, state.status) {
-            (Self::Cancelled, S::Created | S::DriverAssigned) => Some(E::OrderCancelled),
+            (Self::Cancelled, _) if state.can_be_cancelled() => Some(E::OrderCancelled),
             (Self::NoDriver, S::Created) => (steps_done == 0).then_some(E::DriverAssigned),
             (Self::NoDriver, S::DriverAssigned) => Some(E::DriverUnassigned),
             (Self::Failed, S::PickedUp | S::OutForDelivery) => Some(E::OrderFailed),
@@ -89,6 +89,8 @@ mod tests {
     use domain::{Clock, Entropy, PaymentType};
     use proptest::prelude::*;
 
+    const ATTEMPTS_MAX: u32 = DeliveryState::ATTEMPTS_MAX_DEFAULT;
+
     /// All events of a run without manual steps.
     fn run(scenario: Scenario, payment: PaymentType) -> Vec<EventKind> {
         let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(1));
@@ -97,7 +99,7 @@ mod tests {
         let (mut state, mut events) = (DeliveryState::new(payment), Vec::new());
         while let Some(simulation) = left {
             let event = scenario.next(state, simulation.steps_done).expect("a step is left");
-            state = state.apply(event).expect("a legal step");
+            state = state.apply(event, ATTEMPTS_MAX).expect("a legal step");
             events.push(event);
             left = simulation.after_step(state, clock.now());
         }
@@ -141,12 +143,12 @@ mod tests {
         ) {
             let mut state = DeliveryState::new(if cod { PaymentType::Cod } else { PaymentType::Prepaid });
             for pick in picks {
-                state = state.apply(EventKind::VARIANTS[pick]).unwrap_or(state);
+                state = state.apply(EventKind::VARIANTS[pick], ATTEMPTS_MAX).unwrap_or(state);
             }
             let scenario = Scenario::VARIANTS[which];
             let mut steps = 0;
             while let Some(event) = scenario.next(state, steps) {
-                let moved = state.apply(event);
+                let moved = state.apply(event, ATTEMPTS_MAX);
                 prop_assert!(moved.is_ok(), "{event} from {state:?}");
                 state = moved.unwrap();
                 steps += 1;

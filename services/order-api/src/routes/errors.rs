@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use web::ApiError;
 
 use crate::commands::MoveError;
+use crate::commands::correct_delivery::CorrectError;
 use crate::commands::create_order::{CreateError, InvalidOrder, ReusedKey};
+use crate::commands::decide_after_failure::DecideError;
 use crate::commands::erase_personal_data::EraseError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
-use crate::domain::{ExistingOrder, Placement};
+use crate::domain::{Decision, ExistingOrder, Placement, Refusal};
 use crate::feed_waiters::{TooManyWaiting, WAITING_PER_KEY_MAX};
 use crate::queries::feed::FeedError;
 use crate::queries::orders::ListError;
@@ -226,6 +228,46 @@ pub(super) fn from_cancel(error: MoveError) -> ApiError {
     }
 }
 
+pub(super) fn from_decide(error: DecideError) -> ApiError {
+    let (decision, refusal) = match error {
+        DecideError::NotFound => return order_not_found(),
+        DecideError::Store(error) => return error.into(),
+        DecideError::Refused(decision, refusal) => (decision, refusal),
+    };
+    let (code, wanted) = match decision {
+        Decision::Reattempt { .. } => ("reattempt_not_possible", "attempted again"),
+        Decision::Return => ("return_not_possible", "returned"),
+    };
+    let message = match refusal {
+        Refusal::NotFailed(status) => format!(
+            "The order is {status}. It is {wanted} after an attempt that failed, while the fleet has the parcel."
+        ),
+        Refusal::Refunded(status) => format!(
+            "The order is {status} since before its pickup, and its fee was refunded. Place a new order, with a new \
+             orderReference and a new Idempotency-Key."
+        ),
+        Refusal::AttemptsUsed(max) => {
+            format!("The order had all of its {max} attempts. Request its return, and place a new order.")
+        }
+        Refusal::Erased => {
+            "The address of the order is erased. Request its return, and place a new order.".to_owned()
+        }
+    };
+    ApiError::new(StatusCode::CONFLICT, code, message)
+}
+
+pub(super) fn from_correct(error: CorrectError) -> ApiError {
+    let message = match error {
+        CorrectError::NotFound => return order_not_found(),
+        CorrectError::Store(error) => return error.into(),
+        CorrectError::Ended(status) => {
+            format!("The order is {status}. An address is corrected before the delivery has ended.")
+        }
+        CorrectError::Erased => "The personal data of the order is erased. Place a new order.".to_owned(),
+    };
+    ApiError::new(StatusCode::CONFLICT, "delivery_not_correctable", message)
+}
+
 pub(super) fn from_erase(error: EraseError) -> ApiError {
     match error {
         EraseError::NotFound => order_not_found(),
@@ -251,13 +293,13 @@ pub(super) fn from_move(error: MoveError) -> ApiError {
 
 pub(super) fn from_simulate(error: SimulateError) -> ApiError {
     match error {
-        SimulateError::NothingLeft(state) => {
+        SimulateError::NothingLeft(state, legal) => {
             let message = format!(
                 "Nothing leads from status {} to a delivery. Possible now: {}.",
                 state.status,
-                in_words(&state.legal())
+                in_words(&legal)
             );
-            refused_move(state, &state.legal(), message)
+            refused_move(state, &legal, message)
         }
         SimulateError::Move(error) => from_move(error),
     }

@@ -1,11 +1,13 @@
 //! The URL tables. A handler reads the request, calls one command or query, and builds the response.
 
+mod after_failure;
 mod authenticate;
 mod backend_only;
 mod business_events;
 mod create_order;
 mod docs;
 mod errors;
+mod exceptions;
 mod feed;
 mod feed_page;
 mod fleet;
@@ -47,6 +49,9 @@ pub fn public(config: &mut ServiceConfig) {
                 .service(resource("/orders/{id}").route(get().to(integration::get)))
                 .service(resource("/orders/{id}/events").route(get().to(timeline::of_key)))
                 .service(resource("/orders/{id}/cancel").route(post().to(integration::cancel)))
+                .service(resource("/orders/{id}/delivery-details").route(post().to(after_failure::correct)))
+                .service(resource("/orders/{id}/reattempt").route(post().to(after_failure::reattempt)))
+                .service(resource("/orders/{id}/return").route(post().to(after_failure::request_return)))
                 .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_key))),
         )
         .service(
@@ -86,6 +91,7 @@ pub fn internal(config: &mut ServiceConfig) {
         scope("/internal/businesses/{business}")
             .wrap(from_fn(web::require_internal_token))
             .service(resource("/events").route(get().to(business_events::list)))
+            .service(resource("/exceptions").route(get().to(exceptions::list)))
             .service(resource("/orders").route(get().to(internal::list)))
             .service(resource("/orders/activity").route(get().to(support::activity)))
             .service(resource("/orders/{id}").route(get().to(internal::get)))
@@ -93,6 +99,14 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
             .service(resource("/orders/{id}/request").route(get().to(internal::request)))
             .service(resource("/orders/{id}/cancel").route(post().to(internal::cancel)))
+            .service(
+                resource("/orders/{id}/delivery-details")
+                    .route(post().to(after_failure::correct_of_business)),
+            )
+            .service(
+                resource("/orders/{id}/reattempt").route(post().to(after_failure::reattempt_of_business)),
+            )
+            .service(resource("/orders/{id}/return").route(post().to(after_failure::return_of_business)))
             .service(resource("/orders/{id}/erase-personal-data").route(post().to(personal_data::erase_one)))
             .service(
                 resource("/personal-data-erasure")

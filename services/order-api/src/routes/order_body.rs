@@ -72,6 +72,11 @@ fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Custome
     Some(Customer { name: name?, phone: phone?, email })
 }
 
+/// A corrected address, by the rules of a new order's.
+pub(super) fn read_address(fields: &Fields<'_>) -> Delivery {
+    read_delivery(fields, &mut Warnings::default())
+}
+
 fn read_delivery(fields: &Fields<'_>, warnings: &mut Warnings) -> Delivery {
     warn_of_unknown(fields, "delivery", warnings);
     let place = read_place(fields, &["addressLine1", "city", "state", "pincode"]);

@@ -98,6 +98,6 @@ async fn simulate(
         })
         .await?;
     simulated
-        .map(|simulated| Json(views::simulated_view(&state.tracking_urls, simulated)))
+        .map(|simulated| Json(views::simulated_view(&state.tracking_urls, state.attempts_max, simulated)))
         .map_err(errors::from_simulate)
 }

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::orders::{
-    AcceptedRequest, ErasureView, MoneyView, OrderEventView, OrderView, SimulatedOrderView, SimulationView,
-    TimelineEntry, TimelinePage, WebhookOutcomeView, details,
+    AcceptedRequest, ErasureView, MoneyView, OrderEventView, OrderView, ReattemptView, SimulatedOrderView,
+    SimulationView, TimelineEntry, TimelinePage, WebhookOutcomeView, details, reason_code,
 };
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::OrderDeliveryView;
@@ -16,13 +16,16 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::commands::simulate_progress::Simulated;
-use crate::domain::{AcceptedOrder, BusinessErasure, Order, OrderEvent, TrackingUrls, Warning};
+use crate::domain::{
+    AcceptedOrder, BusinessErasure, Decided, Decision, Order, OrderEvent, TrackingUrls, Warning,
+};
 use crate::queries::Timeline;
 
 /// For the business of the order.
 pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderView {
     let (cod_discrepancy_paise, cod_difference_paise) = (order.cod_discrepancy(), order.cod_difference());
     let refunded_paise = order.refunded();
+    let (reattempt, return_requested_at) = asked(&order);
     let mut details = Arc::unwrap_or_clone(order.details);
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
     OrderView {
@@ -33,7 +36,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderVie
         pickup: section("pickup"),
         package: section("package"),
         payment: section("payment"),
-        notes: section("notes"),
+        notes: without_reattempt_note(section("notes")),
         tracking_url: tracking_urls.of(&order.tracking_code),
         order_reference: order.order_reference,
         order_source: order.order_source,
@@ -48,6 +51,10 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderVie
         refunded_paise,
         driver: order.driver.unwrap_or_default(),
         reason: order.reason,
+        reason_code: order.reason_code,
+        failed_attempts: order.state.failed_attempts,
+        reattempt,
+        return_requested_at,
         cod_collected_paise: order.cash.collected,
         cod_handed_over_paise: order.cash.handed_over,
         cod_settled_paise: order.cash.settled,
@@ -57,6 +64,27 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderVie
         updated_at: order.updated_at,
         personal_data_erased_at: order.personal_data_erased_at,
     }
+}
+
+/// The attempt and the return that the business asked for: at most one of them.
+fn asked(order: &Order) -> (Option<ReattemptView>, Option<DateTime<Utc>>) {
+    match order.decided {
+        Some(Decided { decision: Decision::Reattempt { on }, at: requested_at }) => {
+            let number = order.state.failed_attempts.max(1) + 1;
+            let note = order.reattempt_note().map(str::to_owned);
+            (Some(ReattemptView { on, number, note, fee_paise: Paise::ZERO, requested_at }), None)
+        }
+        Some(Decided { decision: Decision::Return, at }) => (None, Some(at)),
+        None => (None, None),
+    }
+}
+
+/// The note of another attempt is shown with that attempt.
+fn without_reattempt_note(mut notes: Value) -> Value {
+    if let Some(notes) = notes.as_object_mut() {
+        notes.remove("reattemptNote");
+    }
+    notes
 }
 
 pub(super) fn erasure_view(erasure: BusinessErasure) -> ErasureView {
@@ -74,8 +102,12 @@ pub(super) fn accepted_request(accepted: AcceptedOrder) -> AcceptedRequest {
     let AcceptedOrder { order, idempotency_key, request_id, key_id } = accepted;
     let personal_data_erased_at = order.personal_data_erased_at;
     let mut body = json!({ "orderReference": order.order_reference, "orderSource": order.order_source });
-    if let (Some(body), Value::Object(details)) = (body.as_object_mut(), Arc::unwrap_or_clone(order.details))
+    if let (Some(body), Value::Object(mut details)) =
+        (body.as_object_mut(), Arc::unwrap_or_clone(order.details))
     {
+        if let Some(notes) = details.get_mut("notes") {
+            *notes = without_reattempt_note(notes.take());
+        }
         body.extend(details);
     }
     AcceptedRequest {
@@ -129,10 +161,14 @@ pub(super) fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
     }
 }
 
-pub(super) fn simulated_view(tracking_urls: &TrackingUrls, simulated: Simulated) -> SimulatedOrderView {
+pub(super) fn simulated_view(
+    tracking_urls: &TrackingUrls,
+    attempts_max: u32,
+    simulated: Simulated,
+) -> SimulatedOrderView {
     let state = simulated.order.state;
     SimulatedOrderView {
-        legal: state.legal(),
+        legal: state.legal(attempts_max),
         simulation: simulated.run.map(|run| SimulationView {
             scenario: run.scenario.to_string(),
             next_event: run.scenario.next(state, run.steps_done),
@@ -187,6 +223,14 @@ pub(super) struct FleetOrderView {
     driver: Option<Value>,
     /// Why the delivery failed, was cancelled or returned.
     reason: Option<String>,
+    #[schema(schema_with = reason_code)]
+    reason_code: Option<String>,
+    /// The attempts that failed after the pickup.
+    failed_attempts: u32,
+    /// The attempt that the business asks for.
+    reattempt: Option<ReattemptView>,
+    /// When the business asked for the parcel. Bring it back, then report `order.returned`.
+    return_requested_at: Option<DateTime<Utc>>,
     /// When the first request for the order arrived.
     created_at: DateTime<Utc>,
     /// When the order last changed.
@@ -213,6 +257,7 @@ pub(super) fn reported_view(order: Order, occurred_at: DateTime<Utc>) -> Reporte
 
 pub(super) fn fleet_view(order: Order) -> FleetOrderView {
     let (cod_discrepancy_paise, cod_difference_paise) = (order.cod_discrepancy(), order.cod_difference());
+    let (reattempt, return_requested_at) = asked(&order);
     let mut details = Arc::unwrap_or_clone(order.details);
     let customer_note = details.pointer_mut("/notes/customerNote").map(Value::take).unwrap_or_default();
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
@@ -232,6 +277,10 @@ pub(super) fn fleet_view(order: Order) -> FleetOrderView {
         cod_difference_paise,
         driver: order.driver,
         reason: order.reason,
+        reason_code: order.reason_code,
+        failed_attempts: order.state.failed_attempts,
+        reattempt,
+        return_requested_at,
         created_at: order.created_at,
         updated_at: order.updated_at,
         personal_data_erased_at: order.personal_data_erased_at,

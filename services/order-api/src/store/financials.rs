@@ -4,10 +4,12 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{DeliveryState, OrderId, Paise};
+use domain::{OrderId, Paise};
+use serde_json::Value;
 
 use super::fleet::complete_until;
 use super::predicates::{live, placed};
+use super::rows::StateColumns;
 use super::schema::orders;
 use super::{StoreError, corrupt};
 use crate::domain::{ChangePosition, OrderFinancials};
@@ -24,6 +26,8 @@ struct FinancialsRow {
     status: String,
     cod_status: String,
     picked_up: bool,
+    payment_type: String,
+    after_failure: Option<Value>,
     updated_at: DateTime<Utc>,
 }
 
@@ -38,11 +42,14 @@ impl TryFrom<FinancialsRow> for OrderFinancials {
             placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
             delivery_fee: Paise::new(row.delivery_fee_paise),
             cod_amount: Paise::new(row.cod_amount_paise),
-            state: DeliveryState {
-                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+            state: StateColumns {
+                status: &row.status,
+                cod_status: &row.cod_status,
                 picked_up: row.picked_up,
-            },
+                payment_type: &row.payment_type,
+                after_failure: row.after_failure.as_ref(),
+            }
+            .try_into()?,
             changed_at: row.updated_at,
         })
     }

@@ -11,7 +11,7 @@ use super::corrupt;
 use super::fleet::changed_at;
 use super::pages::PageInPortions;
 use super::predicates::{has_reference, placed};
-use super::rows::OrderRow;
+use super::rows::{OrderRow, after_failure};
 use super::schema::orders;
 use crate::domain::{AcceptedOrder, ChangePosition, FoundOrders, ListStart, Order, OrderFilter};
 
@@ -242,9 +242,29 @@ pub async fn save(conn: &mut AsyncPgConnection, order: &Order) -> Result<DateTim
             orders::sequence.eq(order.sequence),
             orders::driver.eq(&order.driver),
             orders::reason.eq(&order.reason),
+            orders::after_failure.eq(after_failure(order)?),
             orders::cod_collected_paise.eq(order.cash.collected.map(Paise::get)),
             orders::cod_handed_over_paise.eq(order.cash.handed_over.map(Paise::get)),
             orders::cod_settled_paise.eq(order.cash.settled.map(Paise::get)),
+            orders::updated_at.eq(changed_at(order.updated_at)),
+        ))
+        .returning(orders::updated_at)
+        .get_result(conn)
+        .await
+        .optional()?;
+    saved.ok_or_else(|| StoreError::Corrupt(format!("{} changed without its lock", order.id)))
+}
+
+/// Stores what the business asked for: its decision and its correction. Returns the time of the change, like [`save`]. The
+/// caller holds the lock.
+pub async fn save_request(conn: &mut AsyncPgConnection, order: &Order) -> Result<DateTime<Utc>, StoreError> {
+    let saved = diesel::update(orders::table)
+        .filter(orders::id.eq(order.id.to_string()))
+        .filter(orders::business_id.eq(order.business_id.to_string()))
+        .filter(orders::sequence.eq(order.sequence))
+        .set((
+            orders::details.eq(&*order.details),
+            orders::after_failure.eq(after_failure(order)?),
             orders::updated_at.eq(changed_at(order.updated_at)),
         ))
         .returning(orders::updated_at)

@@ -5,11 +5,12 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Jsonb, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, DeliveryState, OrderId};
+use domain::{BusinessId, OrderId};
 use postgres::statement;
 use serde_json::Value;
 
 use super::predicates::{not_erased, to_erase, with_keys};
+use super::rows::StateColumns;
 use super::schema::orders;
 use super::{StoreError, corrupt};
 use crate::domain::{Erasable, Fingerprint, Scope, without_personal_data};
@@ -110,6 +111,8 @@ struct Row {
     status: String,
     cod_status: String,
     picked_up: bool,
+    payment_type: String,
+    after_failure: Option<Value>,
     details: Value,
     updated_at: DateTime<Utc>,
 }
@@ -123,11 +126,14 @@ impl TryFrom<Row> for Erasable {
             business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
             mode: row.mode.parse().map_err(|error| corrupt("orders.mode", error))?,
             placement: row.placement.parse().map_err(|error| corrupt("orders.placement", error))?,
-            state: DeliveryState {
-                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+            state: StateColumns {
+                status: &row.status,
+                cod_status: &row.cod_status,
                 picked_up: row.picked_up,
-            },
+                payment_type: &row.payment_type,
+                after_failure: row.after_failure.as_ref(),
+            }
+            .try_into()?,
             details: row.details.into(),
             updated_at: row.updated_at,
         })

@@ -6,12 +6,13 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use domain::{DeliveryState, Paise};
 use postgres::StoreError;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::corrupt;
 use super::schema::{order_events, orders};
 use crate::domain::{
-    CashReports, ExistingOrder, Fingerprint, NewOrder, Order, OrderEvent, Placement, json_size,
+    CashReports, Decided, ExistingOrder, Fingerprint, NewOrder, Order, OrderEvent, Placement, json_size,
 };
 
 #[derive(Queryable, Selectable)]
@@ -26,6 +27,8 @@ pub(super) struct OrderRow {
     status: String,
     cod_status: String,
     picked_up: bool,
+    payment_type: String,
+    after_failure: Option<Value>,
     delivery_fee_paise: i64,
     cod_amount_paise: i64,
     details: Value,
@@ -47,10 +50,63 @@ impl OrderRow {
     }
 }
 
+/// The columns of a delivery's state.
+pub(super) struct StateColumns<'a> {
+    pub(super) status: &'a str,
+    pub(super) cod_status: &'a str,
+    pub(super) picked_up: bool,
+    pub(super) payment_type: &'a str,
+    pub(super) after_failure: Option<&'a Value>,
+}
+
+impl TryFrom<StateColumns<'_>> for DeliveryState {
+    type Error = StoreError;
+
+    fn try_from(row: StateColumns<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
+            cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+            picked_up: row.picked_up,
+            payment: row.payment_type.parse().map_err(|error| corrupt("orders.payment_type", error))?,
+            failed_attempts: AfterFailure::read(row.after_failure)?.failed_attempts,
+        })
+    }
+}
+
+/// The column `after_failure`.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AfterFailure {
+    failed_attempts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason_code: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decided: Option<Decided>,
+}
+
+impl AfterFailure {
+    fn read(column: Option<&Value>) -> Result<Self, StoreError> {
+        let Some(stored) = column else { return Ok(Self::default()) };
+        Self::deserialize(stored).map_err(|error| corrupt("orders.after_failure", error))
+    }
+}
+
+/// The column `after_failure` of an order.
+pub(super) fn after_failure(order: &Order) -> Result<Option<Value>, StoreError> {
+    let column = AfterFailure {
+        failed_attempts: order.state.failed_attempts,
+        reason_code: order.reason_code.clone(),
+        decided: order.decided,
+    };
+    let written = (column != AfterFailure::default()).then(|| serde_json::to_value(column)).transpose();
+    written.map_err(|error| corrupt("orders.after_failure", error))
+}
+
 impl TryFrom<OrderRow> for Order {
     type Error = StoreError;
 
     fn try_from(row: OrderRow) -> Result<Self, StoreError> {
+        let AfterFailure { reason_code, decided, .. } = AfterFailure::read(row.after_failure.as_ref())?;
         Ok(Self {
             id: row.id.parse().map_err(|error| corrupt("orders.id", error))?,
             business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
@@ -61,17 +117,22 @@ impl TryFrom<OrderRow> for Order {
                 .map_err(|error| corrupt("orders.tracking_code", error))?,
             order_reference: row.order_reference,
             order_source: row.order_source,
-            state: DeliveryState {
-                status: row.status.parse().map_err(|error| corrupt("orders.status", error))?,
-                cod: row.cod_status.parse().map_err(|error| corrupt("orders.cod_status", error))?,
+            state: StateColumns {
+                status: &row.status,
+                cod_status: &row.cod_status,
                 picked_up: row.picked_up,
-            },
+                payment_type: &row.payment_type,
+                after_failure: row.after_failure.as_ref(),
+            }
+            .try_into()?,
             delivery_fee: Paise::new(row.delivery_fee_paise),
             cod_amount: Paise::new(row.cod_amount_paise),
             details: Arc::new(row.details),
             sequence: row.sequence,
             driver: row.driver,
             reason: row.reason,
+            reason_code,
+            decided,
             cash: CashReports {
                 collected: row.cod_collected_paise.map(Paise::new),
                 handed_over: row.cod_handed_over_paise.map(Paise::new),

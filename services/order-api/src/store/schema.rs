@@ -33,6 +33,7 @@ diesel::table! {
         key_id -> Text,
         personal_data_erased_at -> Nullable<Timestamptz>,
         meaning -> Nullable<Binary>,
+        after_failure -> Nullable<Jsonb>,
     }
 }
 

@@ -77,6 +77,11 @@ async fn every_fault_of_a_report_is_named(business: &Business) -> anyhow::Result
         (with(good(), "codAmountPaise", json!(1.0)), "codAmountPaise", "invalid_type"),
         (with(good(), "codAmountPaise", json!(-1)), "codAmountPaise", "out_of_range"),
         (report("faulty", "order.failed"), "reason", "required"),
+        (
+            with(with(report("faulty", "order.failed"), "reason", json!("x")), "reasonCode", json!("rain")),
+            "reasonCode",
+            "invalid_value",
+        ),
         (report("faulty", "cod.collected"), "codAmountPaise", "required"),
         (report("faulty", "cod.handed_over"), "codAmountPaise", "required"),
         (report("faulty", "cod.settled"), "codAmountPaise", "required"),

@@ -6,6 +6,7 @@
     reason = "a helper that fails fails its test"
 )]
 
+mod after_failure;
 mod bad_input;
 mod browsers;
 mod business;

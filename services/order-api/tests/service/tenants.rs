@@ -26,6 +26,9 @@ async fn a_key_reads_only_the_orders_of_its_business_and_mode() -> anyhow::Resul
                 (Method::GET, path.clone(), None),
                 (Method::GET, format!("{path}/events"), None),
                 (Method::POST, format!("{path}/cancel"), None),
+                (Method::POST, format!("{path}/reattempt"), None),
+                (Method::POST, format!("{path}/return"), None),
+                (Method::POST, format!("{path}/delivery-details"), Some(json!({ "phone": "+919800000009" }))),
             ];
             if *of_mode == Mode::Test {
                 let event = Some(json!({ "event": "driver.assigned" }));

@@ -72,7 +72,7 @@ impl Mask {
             "delivery" | "pickup" => keep(field, &KEPT_OF_PLACE),
             // Free text, which may contain a phone or an address.
             "notes" => keep(field, &[]),
-            "reason" | "specialInstructions" => *field = Value::Null,
+            "reason" | "note" | "specialInstructions" => *field = Value::Null,
             "package" => {
                 keep_contents(field);
                 self.walk(field);

@@ -18,8 +18,8 @@ use crate::go_live::routes::{status, status_stream};
 use crate::http::call::{Call, Rule, Who, calls};
 use crate::http::config;
 use crate::relay::routes::{
-    api_keys, cash, events, operator_orders, operator_wallet, order_cancel, order_request, order_stream,
-    orders, packages, payments, personal_data, remittances, statement, wallet, webhook_deliveries,
+    after_failure, api_keys, cash, events, operator_orders, operator_wallet, order_cancel, order_request,
+    order_stream, orders, packages, payments, personal_data, remittances, statement, wallet, webhook_deliveries,
     webhook_endpoints, webhook_tools,
 };
 use crate::single_sign_on::routes::{of_staff, of_users, settings};
@@ -112,6 +112,10 @@ calls! {
     POST "/v1/portal/orders/{id}/simulate" orders::simulate: User(ManageIntegration), Masked;
     GET "/v1/portal/orders/{id}/request" order_request::request: User(ReadOrders), Masked;
     POST "/v1/portal/orders/{id}/cancel" order_cancel::cancel: User(CancelOrders), Masked;
+    GET "/v1/portal/exceptions" after_failure::list: User(ReadOrders), Query, Masked;
+    POST "/v1/portal/orders/{id}/reattempt" after_failure::reattempt: User(CancelOrders), Masked;
+    POST "/v1/portal/orders/{id}/return" after_failure::request_return: User(CancelOrders), Masked;
+    POST "/v1/portal/orders/{id}/delivery-details" after_failure::correct: User(CancelOrders), Masked;
     // Irreversible.
     POST "/v1/portal/orders/{id}/erase-personal-data" personal_data::erase_one:
         User(ErasePersonalData), Masked;

@@ -8,8 +8,8 @@ use internal_api::Page;
 use internal_api::cash::{CashAge, CashOverview, CashTotals, CashView};
 use internal_api::keys::{ApiKeyView, CreatedApiKey, RevokedApiKey};
 use internal_api::orders::{
-    BusinessEventView, BusinessEventsPage, OrderEventView, OrderView, SimulatedOrderView, SimulationView,
-    TimelineEntry, TimelinePage,
+    BusinessEventView, BusinessEventsPage, ExceptionCounts, ExceptionsPage, OrderEventView, OrderView,
+    SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage,
 };
 use internal_api::wallet::{EntryView, SpendDay, SpendView, TopUpView};
 use internal_api::webhooks::{
@@ -87,6 +87,10 @@ pub(crate) fn order() -> OrderView {
         refunded_paise: Paise::ZERO,
         driver: Value::Null,
         reason: None,
+        reason_code: None,
+        failed_attempts: 0,
+        reattempt: None,
+        return_requested_at: None,
         cod_collected_paise: None,
         cod_handed_over_paise: None,
         cod_settled_paise: None,
@@ -96,6 +100,11 @@ pub(crate) fn order() -> OrderView {
         updated_at: at(),
         personal_data_erased_at: None,
     }
+}
+
+pub(crate) fn exceptions() -> ExceptionsPage {
+    let counts = ExceptionCounts { failed: 1, unassigned: 0, stuck: 2 };
+    ExceptionsPage { counts, attempts_max: 3, data: vec![order()], has_more: false }
 }
 
 pub(crate) fn simulated() -> SimulatedOrderView {

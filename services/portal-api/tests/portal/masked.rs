@@ -1,7 +1,11 @@
 //! Phones and addresses of customers, in the responses of every call for every role.
 
+use domain::Paise;
 use internal_api::Page;
-use internal_api::orders::{AcceptedRequest, OrderView, SimulatedOrderView, TimelineEntry, TimelinePage};
+use internal_api::orders::{
+    AcceptedRequest, ExceptionsPage, OrderView, ReattemptView, SimulatedOrderView, TimelineEntry,
+    TimelinePage,
+};
 use internal_api::webhooks::{AttemptView, DeliveryDetails, EndpointView};
 use serde_json::{Value, json};
 
@@ -46,6 +50,13 @@ fn order() -> OrderView {
         notes: details["notes"].clone(),
         driver: json!({ "name": "Ravi", "phone": format!("+91{DRIVERS_PHONE}"), "vehicle": "Bike" }),
         reason: Some(REASON.to_owned()),
+        reattempt: Some(ReattemptView {
+            on: None,
+            number: 2,
+            note: Some(format!("call {PHONE}")),
+            fee_paise: Paise::ZERO,
+            requested_at: at(),
+        }),
         ..answers::order()
     }
 }
@@ -112,7 +123,11 @@ fn know_personal_data(portal: &Portal, owner: &Owner) {
     of("order-api", &format!("GET {one}/events"), answer_of(&timeline()));
     of("order-api", &format!("GET {one}/request"), answer_of(&accepted()));
     of("key-management", &format!("GET /api-keys/{}", answers::KEY), answer_of(&answers::key()));
-    of("order-api", &format!("POST {one}/cancel"), answer_of(&order()));
+    for call in ["cancel", "reattempt", "return", "delivery-details"] {
+        of("order-api", &format!("POST {one}/{call}"), answer_of(&order()));
+    }
+    let exceptions = ExceptionsPage { data: vec![order()], ..answers::exceptions() };
+    of("order-api", "GET /exceptions", answer_of(&exceptions));
     of("order-api", &format!("POST {one}/erase-personal-data"), answer_of(&order()));
     let simulated = SimulatedOrderView { order: order(), ..answers::simulated() };
     of("order-api", &format!("POST {one}/simulate"), answer_of(&simulated));
@@ -152,10 +167,14 @@ async fn no_call_shows_phones_or_addresses_to_roles_that_do_not_need_them() {
             let shown = [
                 "GET /orders",
                 "GET /orders/{id}",
+                "GET /exceptions",
                 "GET /orders/{id}/events",
                 "GET /orders/{id}/request",
                 "GET /webhook-deliveries/{id}",
                 "POST /orders/{id}/cancel",
+                "POST /orders/{id}/reattempt",
+                "POST /orders/{id}/return",
+                "POST /orders/{id}/delivery-details",
             ];
             assert_eq!(leaks, shown, "support sees customers");
         } else {
@@ -164,7 +183,7 @@ async fn no_call_shows_phones_or_addresses_to_roles_that_do_not_need_them() {
     }
     know_personal_data(&portal, &owner);
     let (shown, _) = leaks(&mut owner.client).await;
-    assert_eq!(shown.len(), 8, "owners see everything: {shown:?}");
+    assert_eq!(shown.len(), 12, "owners see everything: {shown:?}");
 }
 
 #[tokio::test]

@@ -68,6 +68,7 @@ const NOT_SENSITIVE: &[&str] = &[
     "POST /email-confirmations",
     "POST /email-confirmations/confirm",
     "POST /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/cancel",
+    "POST /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/return",
     "PUT /wallet/threshold",
 ];
 

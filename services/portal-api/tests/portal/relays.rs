@@ -69,6 +69,26 @@ fn relays() -> Vec<Relay> {
             (orders, &path("POST /orders/{order}/cancel")),
             (answer_of(&answers::order()), 200),
         ),
+        relay(
+            ("POST", &path("/orders/{order}/reattempt")),
+            (orders, &path("POST /orders/{order}/reattempt")),
+            (answer_of(&answers::order()), 200),
+        ),
+        relay(
+            ("POST", &path("/orders/{order}/return")),
+            (orders, &path("POST /orders/{order}/return")),
+            (answer_of(&answers::order()), 200),
+        ),
+        relay(
+            ("POST", &path("/orders/{order}/delivery-details")),
+            (orders, &path("POST /orders/{order}/delivery-details")),
+            (answer_of(&answers::order()), 200),
+        ),
+        relay(
+            ("GET", "/exceptions?kind=stuck"),
+            (orders, "GET /exceptions"),
+            (answer_of(&answers::exceptions()), 200),
+        ),
     ]
 }
 

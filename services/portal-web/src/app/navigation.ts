@@ -1,5 +1,6 @@
 import {
   type Icon,
+  IconAlertTriangle,
   IconCash,
   IconKey,
   IconLayoutDashboard,
@@ -28,6 +29,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
     entries: [
       { path: "/", label: "Overview", icon: IconLayoutDashboard },
       { path: "/orders", label: "Orders", icon: IconPackage, permission: "read_orders" },
+      { path: "/exceptions", label: "Needs attention", icon: IconAlertTriangle, permission: "read_orders" },
     ],
   },
   {

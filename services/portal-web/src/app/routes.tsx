@@ -15,6 +15,7 @@ const PAGES: RouteObject[] = [
   { path: "api-keys", lazy: () => import("../pages/api-keys/api-keys-page") },
   { path: "orders", lazy: () => import("../pages/orders/orders-page") },
   { path: "orders/:orderId", lazy: () => import("../pages/orders/order-page") },
+  { path: "exceptions", lazy: () => import("../pages/exceptions/exceptions-page") },
   { path: "events", lazy: () => import("../pages/events/events-page") },
   { path: "webhooks", lazy: () => import("../pages/webhooks/webhooks-page") },
   { path: "webhooks/new", lazy: () => import("../pages/webhooks/new-endpoint-page") },

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Optional, Union, cast
 
 from ._call import Answer, Call, Query
 from .errors import DELIVERY_FIELDS, NoAnswerError
 
 if TYPE_CHECKING:
-    from .schema import NewOrder
+    from .schema import NewDelivery, NewOrder
 
 PAGE_MAX = 100
 #: The longest wait for events that the service allows.
@@ -41,6 +41,24 @@ def get(order_id: str) -> Call:
 def cancel(order_id: str, reason: Optional[str]) -> Call:
     body = json.dumps({} if reason is None else {"reason": reason}, ensure_ascii=False)
     return Call("POST", f"{_path(order_id)}/cancel", True, DELIVERY_FIELDS, body=body)
+
+
+def reattempt(order_id: str, date: Optional[str], note: Optional[str]) -> Call:
+    return _change(order_id, "reattempt", {"date": date, "note": note})
+
+
+def request_return(order_id: str) -> Call:
+    return _change(order_id, "return", {})
+
+
+def correct_delivery(order_id: str, phone: Optional[str], delivery: Optional[NewDelivery]) -> Call:
+    return _change(order_id, "delivery-details", {"phone": phone, "delivery": delivery})
+
+
+def _change(order_id: str, call: str, fields: dict[str, Any]) -> Call:
+    given = {name: value for name, value in fields.items() if value is not None}
+    body = json.dumps(given, ensure_ascii=False, allow_nan=False)
+    return Call("POST", f"{_path(order_id)}/{call}", True, DELIVERY_FIELDS, body=body)
 
 
 def simulate(order_id: str, event: str) -> Call:

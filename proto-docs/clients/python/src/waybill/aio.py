@@ -28,7 +28,7 @@ from .events import EventPage, Reading
 from .orders import Created
 
 if TYPE_CHECKING:
-    from .schema import NewOrder, Order, SimulatedEvent, SimulatedOrder, TimelineEntry, WebhookEvent
+    from .schema import NewDelivery, NewOrder, Order, SimulatedEvent, SimulatedOrder, TimelineEntry, WebhookEvent
 
 
 class AsyncWaybill:
@@ -150,6 +150,20 @@ class AsyncOrders:
 
     async def cancel(self, order_id: str, *, reason: Optional[str] = None) -> Order:
         order: Order = (await self._transport.send(_calls.cancel(order_id, reason))).body
+        return order
+
+    async def reattempt(self, order_id: str, *, date: Optional[str] = None, note: Optional[str] = None) -> Order:
+        order: Order = (await self._transport.send(_calls.reattempt(order_id, date, note))).body
+        return order
+
+    async def request_return(self, order_id: str) -> Order:
+        order: Order = (await self._transport.send(_calls.request_return(order_id))).body
+        return order
+
+    async def correct_delivery(
+        self, order_id: str, *, phone: Optional[str] = None, delivery: Optional[NewDelivery] = None
+    ) -> Order:
+        order: Order = (await self._transport.send(_calls.correct_delivery(order_id, phone, delivery))).body
         return order
 
     async def simulate(self, order_id: str, event: SimulatedEvent) -> SimulatedOrder:

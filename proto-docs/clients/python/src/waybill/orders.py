@@ -11,7 +11,7 @@ from ._call import Call
 from ._transport import Transport
 
 if TYPE_CHECKING:
-    from .schema import NewOrder, Order, OrderCreated, SimulatedEvent, SimulatedOrder, TimelineEntry
+    from .schema import NewDelivery, NewOrder, Order, OrderCreated, SimulatedEvent, SimulatedOrder, TimelineEntry
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,26 @@ class Orders:
     def cancel(self, order_id: str, *, reason: Optional[str] = None) -> Order:
         """Cancels an order before its pickup. A repeated call returns the same order."""
         order: Order = self._transport.send(_calls.cancel(order_id, reason)).body
+        return order
+
+    def reattempt(self, order_id: str, *, date: Optional[str] = None, note: Optional[str] = None) -> Order:
+        """Asks for another attempt at a delivery that failed after its pickup. A repeated call returns the same order.
+
+        The day is `2026-01-31`, in India. Without one: as soon as possible.
+        """
+        order: Order = self._transport.send(_calls.reattempt(order_id, date, note)).body
+        return order
+
+    def request_return(self, order_id: str) -> Order:
+        """Asks for the parcel, after a delivery that failed after its pickup. A repeated call returns the same order."""
+        order: Order = self._transport.send(_calls.request_return(order_id)).body
+        return order
+
+    def correct_delivery(
+        self, order_id: str, *, phone: Optional[str] = None, delivery: Optional[NewDelivery] = None
+    ) -> Order:
+        """Corrects the phone, the whole address, or both, before the delivery has ended."""
+        order: Order = self._transport.send(_calls.correct_delivery(order_id, phone, delivery)).body
         return order
 
     def simulate(self, order_id: str, event: SimulatedEvent) -> SimulatedOrder:

@@ -10,7 +10,7 @@ use super::page::{STYLE, initial};
 use super::prose::{Prose, prose};
 
 /// The last path segment, the title and the text of each guide.
-const GUIDES: [(&str, &str, &str); 10] = [
+const GUIDES: [(&str, &str, &str); 11] = [
     ("first-order", "Your first order", include_str!("../../../../../proto-docs/integrators/first-order.md")),
     ("webhooks", "Webhooks", include_str!("../../../../../proto-docs/integrators/webhooks.md")),
     ("never-twice", "Never twice", include_str!("../../../../../proto-docs/integrators/never-twice.md")),
@@ -26,6 +26,11 @@ const GUIDES: [(&str, &str, &str); 10] = [
         "test-orders",
         "Test orders and timeline",
         include_str!("../../../../../proto-docs/integrators/test-orders.md"),
+    ),
+    (
+        "failed-deliveries",
+        "Failed deliveries",
+        include_str!("../../../../../proto-docs/integrators/failed-deliveries.md"),
     ),
     ("requests", "Requests and lists", include_str!("../../../../../proto-docs/integrators/requests.md")),
     (

@@ -1,7 +1,7 @@
 //! The bodies of requests. They are read by hand, so that one answer names every error.
 #![expect(dead_code, reason = "only described")]
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use internal_api::orders::details::Currency;
 use utoipa::ToSchema;
 
@@ -188,6 +188,24 @@ pub(in crate::routes) struct CancelOrder {
     reason: Option<CancelReason>,
 }
 
+/// Another attempt at a delivery that failed.
+#[derive(ToSchema)]
+pub(in crate::routes) struct NewReattempt {
+    /// The day in India, from today to 14 days ahead; as soon as possible when left out.
+    date: Option<NaiveDate>,
+    /// For the driver.
+    note: Option<OptionalNote>,
+}
+
+/// What is corrected: the phone, the address, or both.
+#[derive(ToSchema)]
+pub(in crate::routes) struct NewDeliveryDetails {
+    /// The customer's phone number with country code.
+    phone: Option<OptionalPhone>,
+    /// The whole new address. It replaces the old one.
+    delivery: Option<NewDelivery>,
+}
+
 /// The event to simulate.
 #[derive(ToSchema)]
 pub(in crate::routes) struct SimulateProgress {
@@ -233,6 +251,8 @@ pub(in crate::routes) struct ReportedFailure {
     driver: Option<ReportedDriver>,
     /// The reason, in words for the business.
     reason: Reason,
+    /// The reason as a code; the words of `reason` stay required.
+    reason_code: Option<FailureCode>,
     /// The cash, in paise.
     cod_amount_paise: Option<Amount>,
 }

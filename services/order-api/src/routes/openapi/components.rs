@@ -17,7 +17,7 @@ use super::webhooks;
 type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 /// Types with another name in the document.
-const NAMES: [(&str, &str); 9] = [
+const NAMES: [(&str, &str); 10] = [
     ("OrderView", "Order"),
     ("SimulatedOrderView", "SimulatedOrder"),
     ("SimulationView", "Simulation"),
@@ -25,6 +25,7 @@ const NAMES: [(&str, &str); 9] = [
     ("DeliveryAddress", "Address"),
     ("PickupPlace", "Pickup"),
     ("DriverView", "Driver"),
+    ("ReattemptView", "Reattempt"),
     ("ProgressData", "EventData"),
     ("WalletLowBalance", "LowBalanceData"),
 ];

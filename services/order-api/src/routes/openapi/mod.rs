@@ -27,7 +27,7 @@ use web::ApiError;
 use self::answers::add_samples;
 use self::ordered::Json;
 use self::samples::Samples;
-use super::{create_order, feed, fleet, integration, simulate, timeline, tracking};
+use super::{after_failure, create_order, feed, fleet, integration, simulate, timeline, tracking};
 use crate::commands::create_order::receipt::Receipt;
 
 /// The parts that nothing in the code says.
@@ -42,6 +42,9 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         integration::get,
         timeline::of_key,
         integration::cancel,
+        after_failure::correct,
+        after_failure::reattempt,
+        after_failure::request_return,
         simulate::of_key,
         feed::list,
         feed::get,

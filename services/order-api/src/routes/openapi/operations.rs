@@ -11,20 +11,24 @@ use web::{ApiError, FieldErrors, bearer_token, too_many_failures};
 
 use super::answers::text_of;
 use super::operation::Operation;
-use super::samples::{CANCEL_REASON, COD, FULL, SMALLEST, Samples};
+use super::samples::{ATTEMPTS_MAX, CANCEL_REASON, COD, FULL, SMALLEST, Samples};
 use super::webhooks;
 use crate::commands::MoveError;
+use crate::commands::correct_delivery::CorrectError;
 use crate::commands::create_order::{CreateError, ReusedKey};
+use crate::commands::decide_after_failure::DecideError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::{SimulateError, Simulated};
-use crate::domain::{ExistingOrder, FeedPosition, FoundOrders, Order};
+use crate::domain::{
+    Correction, Decision, ExistingOrder, FeedPosition, FoundOrders, Order, Refusal, reattempt_days,
+};
 use crate::feed_waiters::TooManyWaiting;
 use crate::queries::Timeline;
 use crate::queries::feed::FeedError;
 use crate::routes::fleet_page::{FleetPage, OrderPage};
 use crate::routes::{
-    authenticate, backend_only, create_order, errors, feed, feed_page, fleet, integration, order_body, quota,
-    simulate, tracking, views,
+    after_failure, authenticate, backend_only, create_order, errors, feed, feed_page, fleet, integration,
+    order_body, quota, simulate, tracking, views,
 };
 
 /// The seconds of `Retry-After` in examples: of a key, of an address whose failures were too many, of a tracking page.
@@ -35,6 +39,7 @@ const TRACKING_WAIT_S: u32 = 2;
 pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
     let mut all = of_orders(samples)?;
     all.extend(of_moves(samples));
+    all.extend(of_failures(samples));
     all.extend(of_events(samples));
     all.extend(of_the_fleet(samples));
     all.extend(of_tracking(samples));
@@ -88,13 +93,14 @@ fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
 }
 
 fn of_moves(samples: &Samples) -> [Operation; 2] {
+    let shown = |simulated| views::simulated_view(&samples.tracking_urls, ATTEMPTS_MAX, simulated);
     let simulated = Simulated { order: samples.order(Mode::Test, &[DriverAssigned]), run: None };
     let on_the_way = samples.order(Mode::Live, &[DriverAssigned, OrderPickedUp]);
     let ended = samples.cancelled_order();
     let cannot_be_simulated = illegal(simulated.order.state, OrderDelivered)
         .map(SimulateError::Move)
         .into_iter()
-        .chain([SimulateError::NothingLeft(ended.state)])
+        .chain([SimulateError::NothingLeft(ended.state, ended.state.legal(ATTEMPTS_MAX))])
         .map(errors::from_simulate);
     let cannot_be_cancelled = illegal(on_the_way.state, OrderCancelled).map(errors::from_cancel);
     let unknown = [errors::order_not_found()];
@@ -110,16 +116,55 @@ fn of_moves(samples: &Samples) -> [Operation; 2] {
         Operation::new("simulateOrder")
             .body("event", "One event", text_of(&json!({ "event": "driver.assigned" })))
             .body("auto", "All the way", text_of(&json!({ "event": "auto" })))
-            .answer(
-                "moved",
-                "After `driver.assigned`",
-                text_of(&views::simulated_view(&samples.tracking_urls, simulated)),
-            )
+            .answer("moved", "After `driver.assigned`", text_of(&shown(simulated)))
             .errors(with_key(KeyScope::WriteOrders))
             .errors([simulate::needs_test_key()])
             .errors(unknown)
             .errors(cannot_be_simulated)
             .errors(simulate::read(&json!({ "event": "order.lost" })).err())
+            .errors(of_body()),
+    ]
+}
+
+fn of_failures(samples: &Samples) -> [Operation; 3] {
+    let view = |order| text_of(&views::order_view(&samples.tracking_urls, order));
+    let now = samples.failed_order(None).updated_at;
+    let date = reattempt_days(now).1;
+    let again = Decision::Reattempt { on: Some(date) };
+    let refused = |decision, refusals: &[Refusal]| {
+        let refusals = refusals.iter().map(|refusal| DecideError::Refused(decision, *refusal));
+        refusals.map(errors::from_decide).collect::<Vec<_>>()
+    };
+    let [on_the_way, refunded] =
+        [Refusal::NotFailed(DeliveryStatus::OutForDelivery), Refusal::Refunded(DeliveryStatus::Cancelled)];
+    let delivered = CorrectError::Ended(DeliveryStatus::Delivered);
+    let mut corrected = samples.failed_order(None);
+    let correction = Correction { phone: Some("+919800000009".to_owned()), delivery: None };
+    corrected.details = correction.applied_to(&corrected.details).into();
+    [
+        Operation::new("reattemptOrder")
+            .body("date", "On a day", text_of(&json!({ "date": date, "note": "Call before you come" })))
+            .answer("requested", "Requested", view(samples.failed_order(Some(again))))
+            .errors(with_key(KeyScope::WriteOrders))
+            .errors([errors::order_not_found()])
+            .errors(refused(
+                again,
+                &[on_the_way, refunded, Refusal::AttemptsUsed(ATTEMPTS_MAX), Refusal::Erased],
+            ))
+            .errors(after_failure::read_reattempt(&json!({ "date": "tomorrow" }), now).err())
+            .errors(of_body()),
+        Operation::new("requestReturn")
+            .answer("requested", "Requested", view(samples.failed_order(Some(Decision::Return))))
+            .errors(with_key(KeyScope::WriteOrders))
+            .errors([errors::order_not_found()])
+            .errors(refused(Decision::Return, &[on_the_way, refunded])),
+        Operation::new("correctDelivery")
+            .body("phone", "The phone alone", text_of(&json!({ "phone": "+91 98000 00009" })))
+            .answer("corrected", "Corrected", view(corrected))
+            .errors(with_key(KeyScope::WriteOrders))
+            .errors([errors::order_not_found()])
+            .errors([delivered, CorrectError::Erased].map(errors::from_correct))
+            .errors(after_failure::read_correction(&json!({ "delivery": { "pincode": "12" } })).err())
             .errors(of_body()),
     ]
 }
@@ -163,7 +208,11 @@ fn of_the_fleet(samples: &Samples) -> [Operation; 2] {
             .body(
                 "failed",
                 "The delivery failed",
-                body("run-7-2", "order.failed", r#""reason":"Nobody at home""#),
+                body(
+                    "run-7-2",
+                    "order.failed",
+                    r#""reason":"Nobody at home","reasonCode":"customer_unreachable""#,
+                ),
             )
             .body(
                 "cash",
@@ -203,7 +252,7 @@ fn one(order: Order) -> FoundOrders {
 }
 
 fn illegal(state: DeliveryState, event: EventKind) -> Option<MoveError> {
-    state.apply(event).err().map(MoveError::Illegal)
+    state.apply(event, ATTEMPTS_MAX).err().map(MoveError::Illegal)
 }
 
 /// The operations that can follow an order.

@@ -4,8 +4,8 @@
 use anyhow::{Context, anyhow};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
-    ApiKeyId, BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, Mode, OrderId,
-    PaymentType, RequestId, TrackingCode, TransferId, WebhookDeliveryId,
+    ApiKeyId, BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, FailureReason, Mode,
+    OrderId, PaymentType, RequestId, TrackingCode, TransferId, WebhookDeliveryId,
 };
 use events::{Driver, ProgressData};
 use internal_api::wallet::EntryView;
@@ -16,7 +16,8 @@ use url::Url;
 
 use crate::commands::create_order::receipt;
 use crate::domain::{
-    ExistingOrder, Fingerprint, NewOrder, Order, OrderDraft, OrderEvent, Placement, TrackingUrls,
+    Decided, Decision, ExistingOrder, Fingerprint, NewOrder, Order, OrderDraft, OrderEvent, Placement,
+    TrackingUrls,
 };
 use crate::routes::order_body;
 
@@ -29,6 +30,8 @@ pub(super) const FULL: &str = include_str!("examples/full.json");
 pub(super) const COD: &str = include_str!("examples/cod.json");
 pub(super) const IDEMPOTENCY_KEY: &str = "malabar-coffee-1001";
 pub(super) const CANCEL_REASON: &str = "The customer changed their mind";
+
+pub(super) const ATTEMPTS_MAX: u32 = DeliveryState::ATTEMPTS_MAX_DEFAULT;
 
 pub(super) struct Samples {
     pub(super) tracking_urls: TrackingUrls,
@@ -109,7 +112,7 @@ impl Samples {
     pub(super) fn order(&self, mode: Mode, events: &[EventKind]) -> Order {
         let mut order = self.new_order(mode).into_placed();
         for event in events {
-            order.state = order.state.apply(*event).unwrap_or(order.state);
+            order.state = order.state.apply(*event, ATTEMPTS_MAX).unwrap_or(order.state);
             order.sequence += 1;
             order.updated_at += TimeDelta::minutes(1);
             // A simulated driver lives in the event alone.
@@ -126,13 +129,27 @@ impl Samples {
         order
     }
 
+    /// An order that failed at the door, and what the business decided.
+    pub(super) fn failed_order(&self, decision: Option<Decision>) -> Order {
+        use EventKind::{DriverAssigned, OrderFailed, OrderOutForDelivery, OrderPickedUp};
+        let events = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
+        let mut order = self.order(Mode::Live, &events);
+        order.reason = Some("Nobody at home".to_owned());
+        order.reason_code = Some(FailureReason::CustomerUnreachable.to_string());
+        if decision.is_some() {
+            order.updated_at += TimeDelta::minutes(1);
+        }
+        order.decided = decision.map(|decision| Decided { decision, at: order.updated_at });
+        order
+    }
+
     /// The events of such an order, its creation first.
     pub(super) fn moves(&self, events: &[EventKind]) -> Vec<OrderEvent> {
         let mut state = DeliveryState::new(PaymentType::Prepaid);
         let all = std::iter::once(&EventKind::OrderCreated).chain(events);
         all.zip(1..)
             .map(|(kind, sequence)| {
-                state = state.apply(*kind).unwrap_or(state);
+                state = state.apply(*kind, ATTEMPTS_MAX).unwrap_or(state);
                 let at = self.now() + TimeDelta::minutes(sequence - 1);
                 let driver = (*kind == EventKind::DriverAssigned).then(driver);
                 let data = ProgressData { driver, ..ProgressData::default() };

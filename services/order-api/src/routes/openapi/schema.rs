@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use domain::schema::{id_pattern, open_words};
-use domain::{Email, EventId, EventKind, KeyScope, OrderId, Paise, TrackingCode, is_invisible};
+use domain::{
+    Email, EventId, EventKind, FailureReason, KeyScope, OrderId, Paise, TrackingCode, is_invisible,
+};
 use serde_json::json;
 use strum::VariantArray;
 use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, SchemaType, Type};
@@ -64,6 +66,7 @@ schemas! {
     SimulatedEvent = words(EventKind::of_progress().map(EventKind::as_str).chain(["auto"]));
     FleetEventId = text(REPORT_ID);
     Reason = text(REASON);
+    FailureCode = words(FailureReason::words());
     OptionalReason = optional_text(REASON);
     DriverName = text(DRIVER_NAME);
     OptionalDriverPhone = optional_text(DRIVER_PHONE);

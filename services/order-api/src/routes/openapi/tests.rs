@@ -134,6 +134,7 @@ fn every_route_is_described_and_nothing_else() {
 /// The codes that the sources give to errors on the public listener.
 fn codes_of_the_sources() -> BTreeSet<String> {
     let sources = [
+        include_str!("../after_failure.rs"),
         include_str!("../authenticate.rs"),
         include_str!("../backend_only.rs"),
         include_str!("../create_order.rs"),

@@ -56,7 +56,9 @@ fn description(kind: EventKind) -> &'static str {
         EventKind::OrderPickedUp => "The driver has the parcel.",
         EventKind::OrderOutForDelivery => "The parcel is on its way to the customer.",
         EventKind::OrderDelivered => "The customer has the parcel.",
-        EventKind::OrderFailed => "The delivery failed: `data.reason` says why, until it is erased.",
+        EventKind::OrderFailed => {
+            "The delivery failed: `data.reason` says why, until it is erased, and `data.reasonCode` if the fleet gave one."
+        }
         EventKind::OrderCancelled => "The order was cancelled: `data.reason` says why, if one was given.",
         EventKind::OrderReturned => "You have the parcel back.",
         EventKind::CodCollected => "The driver collected the cash.",
@@ -147,7 +149,14 @@ pub(super) fn of_orders(samples: &Samples) -> [Sample; 4] {
         ("picked_up", body(samples, &failed[..2], json!({}))),
         ("created", body(samples, &[], json!({}))),
         ("assigned", body(samples, &failed[..1], json!({ "driver": driver }))),
-        ("failed", body(samples, &failed, json!({ "reason": "Nobody at home" }))),
+        (
+            "failed",
+            body(
+                samples,
+                &failed,
+                json!({ "reason": "Nobody at home", "reasonCode": "customer_unreachable" }),
+            ),
+        ),
     ]
     .map(|(name, body)| (name, body.event.as_str(), text_of(&body)))
 }

@@ -1,12 +1,12 @@
 //! The content of a tracking page: past steps, and the progress in words for the recipient.
 
 use chrono::{DateTime, Utc};
-use domain::{DeliveryStatus, EventKind, Mode, TrackingCode};
+use domain::{DeliveryState, DeliveryStatus, EventKind, Mode, TrackingCode};
 use serde::Serialize;
 use strum::Display;
 use utoipa::ToSchema;
 
-use crate::domain::{Order, OrderEvent};
+use crate::domain::{Decision, Order, OrderEvent};
 
 /// The progress of a parcel, for holders of its code. No personal data.
 #[derive(Serialize, ToSchema)]
@@ -23,7 +23,7 @@ pub(in crate::routes) struct TrackingView {
     /// The status, in words for the customer.
     pub headline: &'static str,
     /// An explanation of the status.
-    pub detail: &'static str,
+    pub detail: String,
     /// The stages from the order to its end.
     pub progress: Vec<Stage>,
     /// Whether the delivery has ended.
@@ -85,16 +85,19 @@ impl TrackingView {
         let moves: Vec<_> = events.into_iter().filter(|event| !event.kind.is_cash()).collect();
         let status = order.state.status;
         let driver_left = moves.last().is_some_and(|event| event.kind == EventKind::DriverUnassigned);
-        let (headline, detail) = words(status, driver_left);
+        let (headline, detail) = match again(&order) {
+            Some(words) => words,
+            None => words(status, driver_left),
+        };
         Self {
-            progress: progress(status, &moves),
+            progress: progress(order.state, &moves),
             tracking_code: order.tracking_code,
             mode: order.mode,
             status,
             updated_at: order.updated_at,
             headline,
             detail,
-            finished: order.state.legal().iter().all(|event| event.is_cash()),
+            finished: order.state.is_completed(),
             version: order.sequence,
             steps: moves
                 .into_iter()
@@ -119,9 +122,31 @@ impl Stage {
     }
 }
 
+/// The same for a parcel that comes again, or goes back, after a failed attempt.
+fn again(order: &Order) -> Option<(&'static str, String)> {
+    if order.state.status == DeliveryStatus::DriverAssigned && order.state.picked_up {
+        let detail = "A driver has your parcel again, and will set out to you next.";
+        return Some(("We are trying again", detail.into()));
+    }
+    let decided = order.decided.filter(|_| order.state.awaits_decision())?;
+    Some(match decided.decision {
+        Decision::Reattempt { on: Some(day) } => {
+            let detail = format!("A driver will bring your parcel again on {}.", day.format("%-d %B"));
+            ("We will try again", detail)
+        }
+        Decision::Reattempt { on: None } => {
+            ("We will try again", "A driver will bring your parcel again as soon as possible.".into())
+        }
+        Decision::Return => (
+            "Your parcel goes back to the shop",
+            "Please ask the shop that you ordered from what happens next.".into(),
+        ),
+    })
+}
+
 /// A headline and an explanation for the recipient.
-fn words(status: DeliveryStatus, driver_left: bool) -> (&'static str, &'static str) {
-    match status {
+fn words(status: DeliveryStatus, driver_left: bool) -> (&'static str, String) {
+    let (headline, detail) = match status {
         DeliveryStatus::Created if driver_left => (
             "Looking for another driver",
             "The first driver could not take your parcel. We are finding another.",
@@ -145,15 +170,19 @@ fn words(status: DeliveryStatus, driver_left: bool) -> (&'static str, &'static s
             "Your parcel went back to the shop",
             "Please ask the shop that you ordered from what happens next.",
         ),
-    }
+    };
+    (headline, detail.to_owned())
 }
 
-fn progress(status: DeliveryStatus, moves: &[OrderEvent]) -> Vec<Stage> {
+fn progress(state: DeliveryState, moves: &[OrderEvent]) -> Vec<Stage> {
     let latest = |kind| moves.iter().rev().find(|event| event.kind == kind).map(|event| event.recorded_at);
     let rank = |status| STAGES.iter().position(|(stage, ..)| *stage == status);
     // A delivery that ended early stopped after the last stage that it reached.
     let reached = moves.iter().rev().find_map(|event| rank(event.status)).unwrap_or_default();
-    let stopped = rank(status).is_none();
+    // Another attempt begins with the parcel.
+    let reached =
+        reached.max(if state.picked_up { rank(DeliveryStatus::PickedUp).unwrap_or_default() } else { 0 });
+    let stopped = rank(state.status).is_none();
     let stages = STAGES.iter().enumerate().map(|(place, (stage, kind, label))| {
         let state = match place.cmp(&reached) {
             std::cmp::Ordering::Less => StageState::Done,
@@ -169,7 +198,8 @@ fn progress(status: DeliveryStatus, moves: &[OrderEvent]) -> Vec<Stage> {
         (EventKind::OrderCancelled, "Cancelled"),
         (EventKind::OrderReturned, "Returned to the shop"),
     ];
-    let ends = ends.into_iter().filter_map(|(kind, label)| {
+    // An attempt that failed before is no end.
+    let ends = ends.into_iter().filter(|_| stopped).filter_map(|(kind, label)| {
         let at = latest(kind)?;
         Some(Stage { label, state: StageState::Stopped, at: Some(at) })
     });
@@ -180,11 +210,11 @@ fn progress(status: DeliveryStatus, moves: &[OrderEvent]) -> Vec<Stage> {
 mod tests {
     use super::*;
     use chrono::TimeDelta;
-    use domain::{BusinessId, Clock, DeliveryState, Entropy, EventId, OrderId, PaymentType};
+    use domain::{BusinessId, Clock, Entropy, EventId, OrderId, PaymentType};
     use serde_json::Value;
 
     /// The state after these events, one minute apart.
-    fn delivery(kinds: &[EventKind]) -> (DeliveryStatus, Vec<OrderEvent>) {
+    fn delivery(kinds: &[EventKind]) -> (DeliveryState, Vec<OrderEvent>) {
         let (clock, entropy) = (Clock::manual(DateTime::UNIX_EPOCH), Entropy::seeded(1));
         let mut state = DeliveryState::new(PaymentType::Prepaid);
         let (order_id, business_id) =
@@ -192,7 +222,7 @@ mod tests {
         let all = std::iter::once(&EventKind::OrderCreated).chain(kinds);
         let events = all.zip(1..).map(|(kind, sequence)| {
             if sequence > 1 {
-                state = state.apply(*kind).expect("a legal move");
+                state = state.apply(*kind, DeliveryState::ATTEMPTS_MAX_DEFAULT).expect("a legal move");
             }
             clock.advance(TimeDelta::minutes(1));
             OrderEvent {
@@ -210,13 +240,13 @@ mod tests {
             }
         });
         let events = events.collect();
-        (state.status, events)
+        (state, events)
     }
 
     /// Each stage as its first letters, its state, and its minute.
     fn shown(kinds: &[EventKind]) -> String {
-        let (status, moves) = delivery(kinds);
-        let stages = progress(status, &moves);
+        let (state, moves) = delivery(kinds);
+        let stages = progress(state, &moves);
         let minute = |at: DateTime<Utc>| at.timestamp() / 60;
         let one = |stage: &Stage| match stage.at {
             Some(at) => format!("{} {} {}", stage.label, stage.state, minute(at)),
@@ -250,6 +280,24 @@ mod tests {
                 &[DriverAssigned, DriverUnassigned],
                 "Order received current 1, Driver assigned upcoming, Picked up upcoming, Out for delivery upcoming, \
                  Delivered upcoming",
+            ),
+            // The second attempt begins with the parcel.
+            (
+                &[DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed, DriverAssigned],
+                "Order received done 1, Driver assigned done 6, Picked up current 3, Out for delivery upcoming, \
+                 Delivered upcoming",
+            ),
+            (
+                &[
+                    DriverAssigned,
+                    OrderPickedUp,
+                    OrderFailed,
+                    DriverAssigned,
+                    OrderOutForDelivery,
+                    OrderDelivered,
+                ],
+                "Order received done 1, Driver assigned done 5, Picked up done 3, Out for delivery done 6, \
+                 Delivered done 7",
             ),
             (
                 &[DriverAssigned, DriverUnassigned, DriverAssigned],

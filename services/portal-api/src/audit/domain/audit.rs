@@ -96,6 +96,12 @@ pub(crate) enum Action {
     OrderSimulated,
     #[strum(serialize = "order.cancelled")]
     OrderCancelled,
+    #[strum(serialize = "order.reattempt_requested")]
+    OrderReattemptRequested,
+    #[strum(serialize = "order.return_requested")]
+    OrderReturnRequested,
+    #[strum(serialize = "order.delivery_corrected")]
+    OrderDeliveryCorrected,
     #[strum(serialize = "order.personal_data_erased")]
     OrderPersonalDataErased,
     #[strum(serialize = "business.personal_data_erasure_requested")]

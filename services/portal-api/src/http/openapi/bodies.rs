@@ -1,7 +1,7 @@
 //! Descriptions of request bodies. Handlers parse the bodies by hand, so that one response lists all errors.
 #![expect(dead_code, reason = "only described")]
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use domain::{BusinessId, EventKind, KeyScope, Mode, Paise, TransferId};
 use internal_api::ordering::PickupProfile;
 use internal_api::orders::details;
@@ -204,6 +204,23 @@ pub(crate) struct RevokeApiKey {
 pub(crate) struct CancelOrder {
     #[schema(max_length = 1000)]
     reason: Option<String>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct Reattempt {
+    /// The day in India, from today to 14 days ahead. Default: as soon as possible.
+    date: Option<NaiveDate>,
+    /// For the driver.
+    #[schema(max_length = 1000)]
+    note: Option<String>,
+}
+
+/// Either field, or both.
+#[derive(ToSchema)]
+pub(crate) struct CorrectDelivery {
+    phone: Option<String>,
+    /// The whole address, which replaces the old one.
+    delivery: Option<details::DeliveryAddress>,
 }
 
 #[derive(ToSchema)]

@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventKind, Mode, OrderId, PaymentType, UserId};
+use internal_api::orders::ExceptionKind;
 use utoipa::IntoParams;
 
 use crate::approvals::domain::ApprovalState;
@@ -56,6 +57,13 @@ pub(crate) struct OrdersParams {
     limit: Option<i32>,
     /// The last id of the previous page, or its `next`.
     starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExceptionsParams {
+    /// Default: failed.
+    kind: Option<ExceptionKind>,
 }
 
 #[derive(IntoParams)]

@@ -1,7 +1,7 @@
 //! Responses with orders, as the document describes them: with the mark of masked data, which the guard adds.
 
 use domain::OrderId;
-use internal_api::orders::{OrderView, SimulatedOrderView};
+use internal_api::orders::{ExceptionCounts, OrderView, SimulatedOrderView};
 use internal_api::webhooks::DeliveryDetails;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -29,6 +29,17 @@ pub(crate) struct ShownOrders {
     /// orders follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<OrderId>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownExceptions {
+    counts: ExceptionCounts,
+    /// The attempts that the operator makes at a delivery.
+    attempts_max: u32,
+    data: Vec<ShownOrder>,
+    /// Whether there are more than are listed.
+    has_more: bool,
 }
 
 /// As [`ShownOrder`].

@@ -1,5 +1,6 @@
 //! HTTP.
 
+pub(crate) mod after_failure;
 pub(crate) mod api_keys;
 pub(crate) mod cash;
 pub(crate) mod events;

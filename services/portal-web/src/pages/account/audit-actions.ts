@@ -54,6 +54,9 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
   Orders: {
     "order.simulated": "Test order simulated",
     "order.cancelled": "Order cancelled",
+    "order.reattempt_requested": "Reattempt requested",
+    "order.return_requested": "Return requested",
+    "order.delivery_corrected": "Phone or address corrected",
     "order.personal_data_erased": "Personal data erased",
   },
   Money: {

@@ -12,7 +12,9 @@ export function nextEvents(order: Order, pickedUp: boolean): EventKind[] {
     case "created":
       return ["driver.assigned", "order.failed", "order.cancelled"];
     case "driver_assigned":
-      return ["order.picked_up", "driver.unassigned", "order.failed", "order.cancelled"];
+      return pickedUp
+        ? ["order.out_for_delivery", "driver.unassigned", "order.failed"]
+        : ["order.picked_up", "driver.unassigned", "order.failed", "order.cancelled"];
     case "picked_up":
       return ["order.out_for_delivery", "order.failed"];
     case "out_for_delivery":
@@ -20,7 +22,7 @@ export function nextEvents(order: Order, pickedUp: boolean): EventKind[] {
     case "delivered":
       return nextOfCash(order);
     case "failed":
-      return pickedUp ? ["order.returned"] : [];
+      return pickedUp ? ["driver.assigned", "order.returned"] : [];
     default:
       return [];
   }
@@ -47,5 +49,17 @@ export function canRunToEnd(order: Order): boolean {
 
 /** Only before the pickup, as in the integration API. */
 export function canCancel(order: Order): boolean {
-  return order.status === "created" || order.status === "driver_assigned";
+  return (order.status === "created" || order.status === "driver_assigned") && order.failedAttempts === 0;
+}
+
+/** Whether the fleet has the parcel after a failed attempt. A live order that failed before its pickup was refunded. */
+export function awaitsDecision(order: Order): boolean {
+  return order.status === "failed" && order.refundedPaise === 0;
+}
+
+/** Until the delivery has ended, for users who see the address. */
+export function canCorrect(order: Order): boolean {
+  const isOpen = !["delivered", "cancelled", "returned"].includes(order.status);
+  const isRefunded = order.status === "failed" && !awaitsDecision(order);
+  return isOpen && !isRefunded && !order.personalDataErasedAt && !order.personalDataMasked;
 }

@@ -8,8 +8,10 @@ import { BackLink } from "../../components/back-link";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { Time } from "../../components/time";
+import { AfterFailure } from "./after-failure";
 import { CancelOrder } from "./cancel-order";
-import { canCancel, wasPickedUp } from "./next-events";
+import { CorrectDelivery } from "./correct-delivery";
+import { canCancel, canCorrect, wasPickedUp } from "./next-events";
 import { DeliveryBadge } from "./order-badges";
 import { OrderMoney } from "./order-money";
 import { OrderParcel } from "./order-parcel";
@@ -80,10 +82,12 @@ function Details({ order }: { order: Order }) {
             >
               Tracking page
             </Button>
+            {canCancelOrders && canCorrect(order) && <CorrectDelivery order={order} />}
             {canCancelOrders && canCancel(order) && <CancelOrder order={order} />}
           </>
         }
       />
+      <AfterFailure order={order} canDecide={canCancelOrders} />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack>

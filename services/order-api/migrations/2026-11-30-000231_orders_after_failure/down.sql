@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY orders_after_failure;

@@ -1,0 +1,73 @@
+//! Live orders of a business that need attention.
+
+use diesel::dsl::sql;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::BusinessId;
+use postgres::literal;
+
+use super::StoreError;
+use super::predicates::{live, placed};
+use super::rows::OrderRow;
+use super::schema::orders;
+use crate::domain::{Deadlines, ExceptionKind, Order};
+
+/// Of one kind, newest change first.
+///
+/// Orders without a driver or a report are found by the index of the fleet's list, among those of all businesses: few are
+/// that old, and an index of their own would slow down each new order.
+fn of(business: BusinessId, kind: ExceptionKind, deadlines: Deadlines) -> orders::BoxedQuery<'static, Pg> {
+    let all = orders::table.filter(orders::business_id.eq(business.to_string()));
+    let all = all.filter(live()).filter(placed()).into_boxed();
+    match kind {
+        // As in `orders_after_failure`.
+        ExceptionKind::Failed => {
+            all.filter(literal::<Bool>("orders.status = 'failed' AND orders.picked_up")).filter(
+                sql::<Bool>(
+                    "(orders.after_failure->'decided' IS NULL OR orders.after_failure #>> '{decided,on}' < ",
+                )
+                .bind::<Text, _>(deadlines.today.to_string())
+                .sql(" OR (orders.after_failure #>> '{decided,on}' IS NULL AND orders.updated_at < ")
+                .bind::<Timestamptz, _>(deadlines.silent)
+                .sql("))"),
+            )
+        }
+        ExceptionKind::Unassigned => all
+            .filter(literal::<Bool>("orders.status = 'created'"))
+            .filter(orders::updated_at.lt(deadlines.unassigned)),
+        ExceptionKind::Stuck => all
+            .filter(literal::<Bool>("orders.status IN ('driver_assigned', 'picked_up', 'out_for_delivery')"))
+            .filter(orders::updated_at.lt(deadlines.silent)),
+    }
+}
+
+/// At most `limit` orders, newest change first.
+pub async fn list(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    kind: ExceptionKind,
+    deadlines: Deadlines,
+    limit: i64,
+) -> Result<Vec<Order>, StoreError> {
+    let rows: Vec<OrderRow> = of(business, kind, deadlines)
+        .order((orders::updated_at.desc(), orders::id.desc()))
+        .limit(limit)
+        .select(OrderRow::as_select())
+        .load(conn)
+        .await?;
+    rows.into_iter().map(Order::try_from).collect()
+}
+
+/// The number of orders, up to `max`.
+pub async fn count(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    kind: ExceptionKind,
+    deadlines: Deadlines,
+    max: i64,
+) -> Result<i64, StoreError> {
+    let ids: Vec<String> = of(business, kind, deadlines).limit(max).select(orders::id).load(conn).await?;
+    Ok(i64::try_from(ids.len()).unwrap_or(max))
+}

@@ -1,0 +1,327 @@
+//! What follows a failed delivery: another attempt, the return, and a corrected address.
+
+use chrono::{Days, TimeDelta};
+use demo::clients::{Fleet, Reply};
+use diesel_async::RunQueryDsl;
+use domain::{Clock, indian_time};
+use internal_api::orders::{ExceptionKind, OrdersClient};
+use internal_api::{CallError, Peer, PeerOptions};
+use reqwest::Method;
+use serde_json::{Value, json};
+use test_kit::smallest_order;
+use url::Url;
+
+use crate::business::Business;
+use crate::harness::{OrderApi, text};
+
+const FEE: i64 = 4_900;
+const TO_THE_DOOR: [&str; 3] = ["driver.assigned", "order.picked_up", "order.out_for_delivery"];
+
+async fn post(business: &Business, order: &str, call: &str, body: Value) -> anyhow::Result<Reply> {
+    business.live()?.call(Method::POST, &format!("/{order}/{call}"), Some(&body)).await
+}
+
+/// A report of a later attempt: each has an id of its own.
+async fn again(business: &Business, order: &str, attempt: u32, event: &str) -> anyhow::Result<Value> {
+    let mut report = Fleet::progress(order, event, 25_000);
+    report["eventId"] = json!(format!("{order}-{event}-{attempt}"));
+    business.fleet.send(order, &report).await?.expect(200)
+}
+
+/// A live order whose first attempt failed at the door.
+async fn failed(business: &Business, reference: &str) -> anyhow::Result<String> {
+    let order = business.place(reference).await?;
+    business.fleet.drive(&order, &TO_THE_DOOR, 0).await?;
+    let mut report = Fleet::progress(&order, "order.failed", 0);
+    report["reasonCode"] = json!("customer_unreachable");
+    business.fleet.send(&order, &report).await?.expect(200)?;
+    Ok(order)
+}
+
+async fn view(business: &Business, order: &str) -> anyhow::Result<Value> {
+    business.live()?.call(Method::GET, &format!("/{order}"), None).await?.expect(200)
+}
+
+fn portal(service: &OrderApi) -> anyhow::Result<OrdersClient> {
+    let internal = Url::parse(&format!("http://{}/", service.internal))?;
+    let token = &service.settings.internal.token;
+    Ok(OrdersClient(Peer::new("order-api", internal, None, token, PeerOptions::default())?))
+}
+
+fn refusal(reply: &Reply) -> (u16, &str) {
+    (reply.status.as_u16(), reply.code())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_delivery_is_attempted_again_for_one_fee() -> anyhow::Result<()> {
+    let service = OrderApi::on_clock(Clock::system(), &[]).await;
+    let business = service.business(FEE * 10);
+    let order = failed(&business, "again").await?;
+    let before = view(&business, &order).await?;
+    assert_eq!(
+        (&before["reasonCode"], &before["failedAttempts"], &before["reattempt"], &before["codStatus"]),
+        (&json!("customer_unreachable"), &json!(1), &Value::Null, &json!("not_applicable"))
+    );
+    let day = indian_time(service.clock.now()).date_naive() + Days::new(2);
+    let body = json!({ "date": day, "note": "Ring at the gate" });
+    let asked = post(&business, &order, "reattempt", body.clone()).await?;
+    let answer = asked.body["reattempt"].clone();
+    assert_eq!(
+        (&answer["on"], &answer["number"], &answer["note"], &answer["feePaise"]),
+        (&json!(day), &json!(2), &json!("Ring at the gate"), &json!(0)),
+        "{}",
+        asked.text
+    );
+    assert_eq!((&asked.body["status"], asked.status.as_u16()), (&json!("failed"), 200));
+    assert!(text(&asked.body, "updatedAt") > text(&before, "updatedAt"));
+    assert_eq!(
+        post(&business, &order, "reattempt", body).await?.text,
+        asked.text,
+        "the same changes nothing"
+    );
+    let page = format!("http://{}/v1/tracking/{}", service.public, text(&before, "trackingCode"));
+    let page: Value = serde_json::from_str(&reqwest::get(page).await?.text().await?)?;
+    assert_eq!(page["headline"], "We will try again");
+    assert!(text(&page, "detail").ends_with(&day.format("%-d %B.").to_string()), "{page}");
+    // The fleet sees it in its list, as a change.
+    let after = text(&before, "updatedAt");
+    test_kit::until("the fleet sees the request", async || {
+        let listed = business.fleet.orders(&format!("?updatedAfter={after}")).await.unwrap().body;
+        listed["data"][0]["reattempt"] == answer && listed["data"][0]["customer"]["name"].is_string()
+    })
+    .await;
+
+    let assigned = again(&business, &order, 2, "driver.assigned").await?;
+    assert_eq!((&assigned["status"], &assigned["codStatus"]), (&json!("driver_assigned"), &json!("pending")));
+    let cancel = business.live()?.call(Method::POST, &format!("/{order}/cancel"), None).await?;
+    assert_eq!(refusal(&cancel), (409, "order_not_cancellable"));
+    let dropped = again(&business, &order, 2, "driver.unassigned").await?;
+    assert_eq!((&dropped["status"], &dropped["failedAttempts"]), (&json!("failed"), &json!(1)));
+    again(&business, &order, 3, "driver.assigned").await?;
+    for event in ["order.out_for_delivery", "order.delivered", "cod.collected"] {
+        again(&business, &order, 3, event).await?;
+    }
+    let end = view(&business, &order).await?;
+    assert_eq!((&end["status"], &end["codStatus"]), (&json!("delivered"), &json!("collected")));
+    assert_eq!(
+        (&end["reason"], &end["reasonCode"], &end["refundedPaise"]),
+        (&Value::Null, &Value::Null, &json!(0))
+    );
+    assert_eq!(business.entries_of(&order)?, [("delivery_fee".to_owned(), -FEE)]);
+    assert_eq!(business.balance(), FEE * 9);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reattempt_is_refused_with_what_to_do() -> anyhow::Result<()> {
+    let service = OrderApi::with(&[("WAYBILL_DELIVERY__ATTEMPTS_MAX", "2")]).await;
+    let business = service.business(FEE * 10);
+    let early = business.place("early").await?;
+    let refused = post(&business, &early, "reattempt", json!({})).await?;
+    assert_eq!(refusal(&refused), (409, "reattempt_not_possible"));
+    business.fleet.drive(&early, &["driver.assigned", "order.failed"], 0).await?;
+    for (call, code) in [("reattempt", "reattempt_not_possible"), ("return", "return_not_possible")] {
+        let refused = post(&business, &early, call, json!({})).await?;
+        assert_eq!(refusal(&refused), (409, code));
+        let message = text(&refused.body, "message");
+        assert!(message.contains("refunded. Place a new order"), "{message}");
+    }
+
+    let order = failed(&business, "limited").await?;
+    for (body, field, code) in [
+        (json!({ "date": "soon" }), "date", "invalid_format"),
+        (json!({ "date": "2027-1-16" }), "date", "invalid_format"),
+        (json!({ "date": 5 }), "date", "invalid_type"),
+        // The clock shows 15 January 2027 in India.
+        (json!({ "date": "2027-01-14" }), "date", "out_of_range"),
+        (json!({ "date": "2027-01-30" }), "date", "out_of_range"),
+        (json!({ "note": "x".repeat(1_001) }), "note", "too_long"),
+        (json!([]), "", "invalid_type"),
+    ] {
+        let refused = post(&business, &order, "reattempt", body.clone()).await?;
+        assert_eq!(refusal(&refused), (400, "invalid_request"), "{body}");
+        let error = &refused.body["errors"][0];
+        assert_eq!((&error["field"], &error["code"]), (&json!(field), &json!(code)), "{body}");
+    }
+    for date in ["2027-01-15", "2027-01-29"] {
+        let asked = post(&business, &order, "reattempt", json!({ "date": date })).await?.expect(200)?;
+        assert_eq!(asked["reattempt"]["on"], date, "another request replaces it");
+    }
+    again(&business, &order, 2, "driver.assigned").await?;
+    again(&business, &order, 2, "order.failed").await?;
+    let second = view(&business, &order).await?;
+    assert_eq!((&second["failedAttempts"], &second["reattempt"]), (&json!(2), &Value::Null), "decide anew");
+    let refused = post(&business, &order, "reattempt", json!({})).await?;
+    assert_eq!(refusal(&refused), (409, "reattempt_not_possible"));
+    assert!(text(&refused.body, "message").contains("all of its 2 attempts"));
+    let report = Fleet::progress(&order, "driver.assigned", 0);
+    let report = json!({ "eventId": "third", "event": report["event"], "occurredAt": report["occurredAt"] });
+    let refused = business.fleet.send(&order, &report).await?;
+    assert_eq!(
+        (refusal(&refused), &refused.body["legal"]),
+        ((409, "illegal_transition"), &json!(["order.returned"])),
+        "the fleet has the same bound"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_parcel_is_asked_back() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let order = failed(&business, "back").await?;
+    let asked = post(&business, &order, "return", json!({})).await?;
+    assert!(asked.body["returnRequestedAt"].is_string(), "{}", asked.text);
+    assert_eq!(post(&business, &order, "return", json!({})).await?.text, asked.text);
+    let changed = post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
+    assert_eq!((&changed["returnRequestedAt"], &changed["reattempt"]["on"]), (&Value::Null, &Value::Null));
+    assert_eq!(changed["reattempt"]["number"], 2);
+    post(&business, &order, "return", json!({})).await?.expect(200)?;
+    business.fleet.drive(&order, &["order.returned"], 0).await?;
+    let late = post(&business, &order, "return", json!({})).await?.expect(200)?;
+    assert_eq!((&late["status"], late["returnRequestedAt"].is_string()), (&json!("returned"), true));
+    assert_eq!(
+        refusal(&post(&business, &order, "reattempt", json!({})).await?),
+        (409, "reattempt_not_possible")
+    );
+    assert_eq!(business.balance(), FEE * 9, "a return refunds nothing");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_is_corrected_until_the_delivery_ends() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let order = failed(&business, "corrected").await?;
+    let before = view(&business, &order).await?;
+    let address = json!({
+        "addressLine1": "7, Residency Road", "city": "Bengaluru", "state": "Karnataka", "pincode": "560 025"
+    });
+    let body = json!({ "phone": "+91 98000-00009", "delivery": address });
+    let corrected = post(&business, &order, "delivery-details", body.clone()).await?;
+    let shown = &corrected.body;
+    assert_eq!(shown["customer"]["phone"], "+919800000009", "{}", corrected.text);
+    assert_eq!(
+        (&shown["delivery"]["addressLine1"], &shown["delivery"]["pincode"]),
+        (&json!("7, Residency Road"), &json!("560025"))
+    );
+    assert_eq!(shown["delivery"]["landmark"], Value::Null, "the whole address is replaced");
+    assert_eq!(
+        (&shown["customer"]["name"], &shown["payment"]),
+        (&before["customer"]["name"], &before["payment"])
+    );
+    assert_eq!(post(&business, &order, "delivery-details", body).await?.text, corrected.text);
+    let fleet = again(&business, &order, 2, "driver.assigned").await?;
+    assert_eq!((&fleet["customer"], &fleet["delivery"]), (&shown["customer"], &shown["delivery"]));
+
+    for (body, field, code) in [
+        (json!({}), "delivery", "required"),
+        (json!({ "phone": "9800000009" }), "phone", "invalid_format"),
+        (json!({ "delivery": {} }), "delivery.addressLine1", "required"),
+        (json!({ "delivery": "Residency Road" }), "delivery", "invalid_type"),
+    ] {
+        let refused = post(&business, &order, "delivery-details", body.clone()).await?;
+        assert_eq!(refusal(&refused), (400, "invalid_request"), "{body}");
+        let error = &refused.body["errors"][0];
+        assert_eq!((&error["field"], &error["code"]), (&json!(field), &json!(code)), "{body}");
+    }
+    for event in ["order.out_for_delivery", "order.delivered"] {
+        again(&business, &order, 2, event).await?;
+    }
+    let late = post(&business, &order, "delivery-details", json!({ "phone": "+919800000010" })).await?;
+    assert_eq!(refusal(&late), (409, "delivery_not_correctable"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let (business, stranger) = (service.business(FEE * 10), service.business(FEE));
+    let portal = portal(&service)?;
+    let order = failed(&business, "portal").await?;
+    assert!(portal.reattempt(stranger.id, &order, &json!({})).await.is_err());
+    assert!(portal.request_return(stranger.id, &order).await.is_err());
+    let body = json!({ "note": "Ask for Meera" });
+    let asked = portal.reattempt(business.id, &order, &body).await?;
+    let note = asked.reattempt.and_then(|reattempt| reattempt.note);
+    assert_eq!(note.as_deref(), Some("Ask for Meera"));
+    let phone = json!({ "phone": "+919800000009" });
+    assert!(portal.correct_delivery(stranger.id, &order, &phone).await.is_err());
+    assert_eq!(
+        portal.correct_delivery(business.id, &order, &phone).await?.customer["phone"],
+        "+919800000009"
+    );
+    again(&business, &order, 2, "driver.assigned").await?;
+    for event in ["order.out_for_delivery", "order.delivered"] {
+        again(&business, &order, 2, event).await?;
+    }
+    portal.erase_personal_data(business.id, &order).await?;
+    let erased = view(&business, &order).await?;
+    assert_eq!((&erased["reattempt"]["number"], &erased["reattempt"]["note"]), (&json!(2), &Value::Null));
+    assert_eq!(service.count("orders WHERE details::text LIKE '%Meera%'").await, 0);
+    Ok(())
+}
+
+/// Release 1.0.0 does not know another attempt, and would cancel it and refund the fee.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_database_refuses_a_cancellation_after_the_pickup() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let order = failed(&business, "guarded").await?;
+    let test = business.test()?.create("guarded", &smallest_order("guarded")).await?.expect(201)?;
+    for (id, status, is_refused) in [
+        (order.as_str(), "cancelled", true),
+        (&order, "created", true),
+        (&order, "returned", false),
+        (&text(&test, "id"), "cancelled", false),
+    ] {
+        let change = diesel::sql_query(format!("UPDATE orders SET status = '{status}' WHERE id = '{id}'"));
+        let changed = change.execute(&mut service.connection().await).await;
+        assert_eq!(changed.is_err(), is_refused, "{status}: {changed:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let (business, stranger) = (service.business(FEE * 10), service.business(FEE * 10));
+    let portal = portal(&service)?;
+    let seen = async |of: &Business| -> Result<_, CallError> {
+        let mut seen = Vec::new();
+        for kind in [ExceptionKind::Failed, ExceptionKind::Unassigned, ExceptionKind::Stuck] {
+            let page = portal.exceptions(of.id, kind).await?;
+            let counts = [page.counts.failed, page.counts.unassigned, page.counts.stuck];
+            assert_eq!(counts[seen.len()], i64::try_from(page.data.len()).unwrap(), "{kind:?}");
+            assert_eq!((page.attempts_max, page.has_more), (3, false));
+            let references: Vec<_> = page.data.into_iter().map(|order| order.order_reference).collect();
+            seen.push(references.join(" "));
+        }
+        Ok(seen)
+    };
+    failed(&business, "undecided").await?;
+    service.clock.advance(TimeDelta::seconds(1));
+    let decided = failed(&business, "decided").await?;
+    post(&business, &decided, "reattempt", json!({ "date": "2027-01-16" })).await?.expect(200)?;
+    service.clock.advance(TimeDelta::seconds(1));
+    let back = failed(&business, "back").await?;
+    post(&business, &back, "return", json!({})).await?.expect(200)?;
+    let early = business.place("early").await?;
+    business.fleet.drive(&early, &["order.failed"], 0).await?;
+    business.place("waiting").await?;
+    let moving = business.place("moving").await?;
+    business.fleet.drive(&moving, &["driver.assigned"], 0).await?;
+    let test = business.test()?;
+    test.create("test", &smallest_order("test")).await?.expect(201)?;
+    stranger.place("of-a-stranger").await?;
+
+    assert_eq!(seen(&business).await?, ["undecided", "", ""], "nothing else is late");
+    service.clock.advance(TimeDelta::minutes(31));
+    assert_eq!(seen(&business).await?, ["undecided", "waiting", ""]);
+    service.clock.advance(TimeDelta::hours(4));
+    assert_eq!(seen(&business).await?, ["back undecided", "waiting", "moving"], "newest first");
+    service.clock.advance(TimeDelta::days(2));
+    assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", "moving"]);
+    assert_eq!(seen(&stranger).await?, ["", "of-a-stranger", ""]);
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! What a business does about failed deliveries: another attempt, the return, a corrected address, and the orders that need
+//! attention. Forwarded to order-api.
+
+use actix_web::web::{Data, Path, Payload, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
+use domain::OrderId;
+use internal_api::CallError;
+use internal_api::orders::{ExceptionKind, OrderView};
+use web::{ApiError, JsonBody, read_optional_json, read_query};
+
+use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
+use crate::domain::Session;
+use crate::http::audited::{UserAuthor, audited};
+use crate::http::openapi::{bodies, params, shown};
+use crate::relay::routes::orders::order_id;
+use crate::state::State;
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/exceptions",
+    operation_id = "listExceptions",
+    tag = "Orders",
+    summary = "List the live orders that need attention, newest first",
+    params(params::ExceptionsParams),
+    responses((status = 200, description = "At most 100 orders of one kind, and the number of each kind.", body = shown::ShownExceptions)),
+)]
+pub(crate) async fn list(
+    state: Data<State>,
+    session: ReqData<Session>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let kind =
+        read_query(&request, |fields| fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck"))?;
+    let kind = kind.unwrap_or(ExceptionKind::Failed);
+    Ok(HttpResponse::Ok().json(state.peers.orders.exceptions(session.business, kind).await?))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/orders/{id}/reattempt",
+    operation_id = "reattemptOrder",
+    tag = "Orders",
+    summary = "Attempt a failed delivery again",
+    description = "Repeating the call has no effect. It costs no second fee. 409 `reattempt_not_possible` says what to do instead.",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    request_body = Option<bodies::Reattempt>,
+    responses((status = 200, description = "The order.", body = shown::ShownOrder)),
+)]
+pub(crate) async fn reattempt(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    order: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?;
+    let body = read_optional_json(&request, payload).await?;
+    let (business, orders) = (session.business, state.peers.orders.clone());
+    let call = async move { orders.reattempt(business, &order.to_string(), &body).await };
+    forward(&state, &session, author, order, Action::OrderReattemptRequested, call).await
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/orders/{id}/return",
+    operation_id = "requestReturn",
+    tag = "Orders",
+    summary = "Request the return of a parcel after a failed delivery",
+    description = "Repeating the call has no effect. 409 `return_not_possible` says what to do instead.",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    responses((status = 200, description = "The order.", body = shown::ShownOrder)),
+)]
+pub(crate) async fn request_return(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    order: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?;
+    let (business, orders) = (session.business, state.peers.orders.clone());
+    let call = async move { orders.request_return(business, &order.to_string()).await };
+    forward(&state, &session, author, order, Action::OrderReturnRequested, call).await
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/orders/{id}/delivery-details",
+    operation_id = "correctDelivery",
+    tag = "Orders",
+    summary = "Correct the phone or address of an order",
+    description = "Repeating the call has no effect. After the end of the delivery: 409 `delivery_not_correctable`.",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    request_body = bodies::CorrectDelivery,
+    responses((status = 200, description = "The order.", body = shown::ShownOrder)),
+)]
+pub(crate) async fn correct(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    order: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?;
+    let (business, orders) = (session.business, state.peers.orders.clone());
+    let call = async move { orders.correct_delivery(business, &order.to_string(), &body.0).await };
+    forward(&state, &session, author, order, Action::OrderDeliveryCorrected, call).await
+}
+
+async fn forward(
+    state: &Data<State>,
+    session: &Session,
+    author: UserAuthor,
+    order: OrderId,
+    action: Action,
+    call: impl Future<Output = Result<OrderView, CallError>> + Send + 'static,
+) -> Result<HttpResponse, ApiError> {
+    let event = move |_: &OrderView| AuditEvent::new(action).on(Target::new(TargetKind::Order, order));
+    let call = async move { Ok(call.await?) };
+    Ok(HttpResponse::Ok().json(audited(state, session.business, author.0, call, event).await?))
+}

@@ -1,0 +1,33 @@
+/** Why a delivery failed, by the fleet's code. */
+const FAILURE_REASONS: Record<string, string> = {
+  customer_unreachable: "Customer not reached",
+  customer_refused: "Customer refused the parcel",
+  customer_rescheduled: "Customer asked for another day",
+  cash_not_ready: "Cash not ready",
+  wrong_address: "Wrong address",
+  out_of_area: "Outside of the delivery area",
+  premises_closed: "Premises closed",
+  parcel_damaged: "Parcel damaged",
+  other: "Other reason",
+};
+
+/** A code that a later release adds is shown in its own words. */
+export function failureReason(code: string): string {
+  return FAILURE_REASONS[code] ?? code.replaceAll("_", " ");
+}
+
+/** `2026-02-03` as “3 February 2026”. */
+export function dayInWords(day: string): string {
+  const format = new Intl.DateTimeFormat("en-IN", { dateStyle: "long", timeZone: "UTC" });
+  return format.format(new Date(`${day}T00:00:00Z`));
+}
+
+/** The days that an attempt may be asked for, in India. */
+export function reattemptDays(now: Date): { first: string; last: string } {
+  const DAYS_AHEAD_MAX = 14;
+  const inIndia = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Kolkata" });
+  const first = inIndia.format(now);
+  const last = new Date(`${first}T00:00:00Z`);
+  last.setUTCDate(last.getUTCDate() + DAYS_AHEAD_MAX);
+  return { first, last: last.toISOString().slice(0, 10) };
+}

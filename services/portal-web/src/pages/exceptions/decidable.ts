@@ -1,0 +1,26 @@
+// Which orders a request can be made for: the rules of the server, for the preview. The server decides.
+import type { Decision } from "../../api/after-failure";
+import type { Order } from "../../api/orders";
+
+export interface Refused {
+  order: Order;
+  why: string;
+}
+
+export function decidable(action: Decision["action"], orders: Order[], attemptsMax: number) {
+  const possible: Order[] = [];
+  const refused: Refused[] = [];
+  for (const order of orders) {
+    const why = action === "reattempt" ? whyNotAgain(order, attemptsMax) : null;
+    if (why === null) possible.push(order);
+    else refused.push({ order, why });
+  }
+  return { possible, refused };
+}
+
+function whyNotAgain(order: Order, attemptsMax: number): string | null {
+  if (order.personalDataErasedAt) return "Its address is erased.";
+  // An order that failed in release 1.0.0 has no count.
+  if (Math.max(order.failedAttempts, 1) >= attemptsMax) return `It had all of its ${attemptsMax} attempts.`;
+  return null;
+}

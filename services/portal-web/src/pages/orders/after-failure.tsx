@@ -1,0 +1,97 @@
+import { Alert, Group, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useState } from "react";
+import { type Decision, useDecide } from "../../api/after-failure";
+import type { Order } from "../../api/orders";
+import { ConfirmButton } from "../../components/confirm-button";
+import { Time } from "../../components/time";
+import { dayInWords, failureReason } from "../../format/failure-labels";
+import { sentence } from "../../format/order-labels";
+import { awaitsDecision } from "./next-events";
+import { ReattemptFields } from "./reattempt-fields";
+
+/** Why a delivery failed, what was asked for, and what can be asked for. */
+export function AfterFailure({ order, canDecide }: { order: Order; canDecide: boolean }) {
+  if (order.status !== "failed") return null;
+  const reason = [
+    order.reasonCode && failureReason(order.reasonCode),
+    order.reason && sentence(order.reason),
+  ];
+  return (
+    <Alert
+      color="yellow"
+      variant="light"
+      icon={<IconAlertTriangle aria-hidden />}
+      title="Delivery failed"
+      mb="md"
+    >
+      <Stack gap="xs" align="flex-start">
+        {reason.some(Boolean) && <Text>{reason.filter(Boolean).join(": ")}</Text>}
+        <Asked order={order} />
+        {canDecide && awaitsDecision(order) && (
+          <Group gap="xs">
+            <Reattempt order={order} />
+            {!order.returnRequestedAt && <RequestReturn order={order} />}
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+function Asked({ order }: { order: Order }) {
+  const { reattempt, returnRequestedAt } = order;
+  if (reattempt) {
+    return (
+      <Text>
+        Attempt {reattempt.number} is requested
+        {reattempt.on ? ` for ${dayInWords(reattempt.on)}` : " as soon as possible"}
+        {reattempt.note ? `: ${reattempt.note}` : "."}
+      </Text>
+    );
+  }
+  if (returnRequestedAt) {
+    return (
+      <Text>
+        The return was requested <Time at={returnRequestedAt} />.
+      </Text>
+    );
+  }
+  if (awaitsDecision(order)) return <Text>The fleet has the parcel. Decide what happens next.</Text>;
+  return <Text>It failed before the pickup. Place a new order to have it delivered.</Text>;
+}
+
+function Reattempt({ order }: { order: Order }) {
+  const decide = useDecide(order.id);
+  const [decision, setDecision] = useState<Decision>({ action: "reattempt" });
+  return (
+    <ConfirmButton
+      title="Attempt this delivery again?"
+      description={
+        <Stack gap="sm">
+          <span>The fleet brings the parcel to the customer again. It costs no second fee.</span>
+          <ReattemptFields decision={decision} onChange={setDecision} />
+        </Stack>
+      }
+      confirm="Request attempt"
+      isGain
+      onConfirm={() => decide.mutateAsync(decision)}
+    >
+      {order.reattempt ? "Change the attempt" : "Attempt again"}
+    </ConfirmButton>
+  );
+}
+
+function RequestReturn({ order }: { order: Order }) {
+  const decide = useDecide(order.id);
+  return (
+    <ConfirmButton
+      title="Request the return of this parcel?"
+      description="The fleet brings the parcel back to you. The delivery fee is not refunded."
+      confirm="Request return"
+      onConfirm={() => decide.mutateAsync({ action: "return" })}
+    >
+      Request return
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,79 @@
+import { placeOrder, report } from "../support/api";
+import { newBusiness, openLive } from "../support/business";
+import { check } from "../support/page-checks";
+import { row } from "../support/pages";
+import { expect, test } from "../support/test";
+
+const TO_THE_DOOR = ["driver.assigned", "order.picked_up", "order.out_for_delivery"];
+
+/** A live order whose delivery failed at the door. */
+async function failedOrder(key: string, reference: string) {
+  const order = await placeOrder(key, reference);
+  for (const event of TO_THE_DOOR) await report(order.id, event);
+  await report(order.id, "order.failed", { reason: "nobody at home", reasonCode: "customer_unreachable" });
+  return order;
+}
+
+test("a failed delivery is attempted again, with a note and a corrected phone", async ({ page }) => {
+  const key = await openLive(page, await newBusiness(page, "Second try"));
+  const order = await failedOrder(key, "again-1");
+  await page.goto(`/orders/${order.id}`);
+  const failure = page.getByRole("alert").filter({ hasText: "Delivery failed" });
+  await expect(failure.getByText("Customer not reached: Nobody at home")).toBeVisible();
+  await check(page, "order-failed", { bothSizes: true });
+
+  await page.getByRole("button", { name: "Correct address" }).click();
+  const correction = page.getByRole("dialog", { name: "Correct the phone or address" });
+  await correction.getByLabel("PIN code").fill("12");
+  await correction.getByRole("button", { name: "Save" }).click();
+  await expect(correction.getByText("PIN code must be")).toBeVisible();
+  await correction.getByLabel("PIN code").fill("560025");
+  await correction.getByLabel("Phone").fill("+919800000009");
+  await correction.getByRole("button", { name: "Save" }).click();
+  await expect(correction).toBeHidden();
+  await expect(page.getByRole("link", { name: "+919800000009" })).toBeVisible();
+
+  await failure.getByRole("button", { name: "Attempt again" }).click();
+  const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
+  await question.getByLabel("Note for the driver").fill("Ring at the gate");
+  await check(page, "order-reattempt", { bothSizes: true });
+  await question.getByRole("button", { name: "Request attempt" }).click();
+  await expect(
+    failure.getByText("Attempt 2 is requested as soon as possible: Ring at the gate"),
+  ).toBeVisible();
+
+  await report(order.id, "driver.assigned", { eventId: `${order.id}-again` });
+  await expect(page.getByRole("status", { name: "Status" }).getByText("Driver assigned")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Cancel order" })).toHaveCount(0);
+});
+
+test("failed deliveries are decided about together, after a preview", async ({ page }) => {
+  const key = await openLive(page, await newBusiness(page, "Many failures"));
+  const orders = [await failedOrder(key, "many-1"), await failedOrder(key, "many-2")];
+  const [worn] = orders;
+  for (const attempt of [2, 3]) {
+    const eventId = (event: string) => ({ eventId: `${worn?.id}-${event}-${attempt}` });
+    await report(worn?.id ?? "", "driver.assigned", eventId("assigned"));
+    await report(worn?.id ?? "", "order.failed", { ...eventId("failed"), reason: "nobody at home" });
+  }
+  await page.goto("/exceptions");
+  await expect(row(page, "Failed", "many-1")).toBeVisible();
+  await expect(page.getByText("Failed (2)")).toBeVisible();
+  await page.getByLabel("Select all").check();
+  await check(page, "exceptions", { bothSizes: true });
+  await page.getByRole("button", { name: "Attempt again" }).click();
+  const dialog = page.getByRole("dialog", { name: "Attempt again" });
+  await expect(dialog.getByText("Requests another attempt of 1 order.")).toBeVisible();
+  await expect(dialog.getByText("many-1: It had all of its 3 attempts.")).toBeVisible();
+  await check(page, "exceptions-preview", { bothSizes: true });
+  await dialog.getByRole("button", { name: "Request for 1" }).click();
+  await expect(dialog.getByText("1 of 1 requested.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await expect(row(page, "Failed", "many-2")).toHaveCount(0);
+
+  await page.getByLabel("Select many-1").check();
+  await page.getByRole("button", { name: "Request return" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Request for 1" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText("No failed delivery waits for your decision.")).toBeVisible();
+});
