@@ -4,6 +4,7 @@
 //! A caller's own input, such as a webhook URL, is forwarded unchanged. The service that owns the rule validates it,
 //! and its errors reach the caller unchanged.
 
+pub mod attention;
 pub mod cash;
 mod client;
 mod error;

@@ -26,7 +26,10 @@ pub use after_failure::{ReattemptView, reason_code};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
-pub use support::{AcceptedRequest, FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
+pub use support::{
+    AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
+    RetryProof, StatusCount,
+};
 
 /// The current state of an order. The integration API and the portal share this shape.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]

@@ -12,6 +12,7 @@ mod console;
 mod consumers;
 mod domain;
 mod go_live;
+mod home;
 mod http;
 mod live_updates;
 mod mail;

@@ -67,7 +67,13 @@ test.beforeAll(async ({ request }) => {
   resetLink = issued.url;
   session = await request.storageState();
   stops = [
-    { name: "overview", path: "/", heading: "Overview", dialogs: ["Create another Test key"] },
+    { name: "overview", path: "/", heading: "Overview" },
+    {
+      name: "quick-start",
+      path: "/quick-start",
+      heading: "Quick start",
+      dialogs: ["Create another Test key"],
+    },
     { name: "orders", path: "/orders?mode=test", heading: "Orders" },
     { name: "orders-live", path: "/orders?mode=live", heading: "Orders" },
     {
@@ -76,6 +82,7 @@ test.beforeAll(async ({ request }) => {
       heading: LONG_REFERENCE,
       dialogs: ["Cancel order"],
     },
+    { name: "order-developers", path: `/orders/${order.id}?tab=developers`, heading: LONG_REFERENCE },
     {
       name: "api-keys",
       path: "/api-keys",
@@ -138,9 +145,15 @@ for (const { size, viewport } of SIZES) {
     await logInAsOperator(page);
     const path = `/operator/businesses/${business.id}`;
     const ofOperator: Stop[] = [
+      { name: "operator-overview", path: "/operator/overview", heading: "Overview" },
       { name: "operator-businesses", path: "/operator/businesses", heading: "Businesses" },
       { name: "operator-business", path, heading: business.name, dialogs: ["Suspend", "Credit wallet"] },
       { name: "operator-health", path: `${path}?tab=health`, heading: business.name },
+      ...["orders", "cash", "approvals"].map((tab) => ({
+        name: `operator-business-${tab}`,
+        path: `${path}?tab=${tab}`,
+        heading: business.name,
+      })),
       { name: "operator-users", path: `${path}?tab=users`, heading: business.name },
       { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
       { name: "operator-order", path: "/operator/orders?search=everybody-live", heading: "Find an order" },

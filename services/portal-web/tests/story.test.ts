@@ -5,6 +5,7 @@ import { placeOrder, report } from "./support/api";
 import {
   createKey,
   fact,
+  figure,
   fillPickupProfile,
   goTo,
   heading,
@@ -128,8 +129,9 @@ test("the test order is simulated to its delivery, and each step's webhook is ve
   }
   await expect(simulate.getByText("This order has ended.")).toBeVisible();
   await arrived("spice-1", MOVES);
-  const timeline = page.getByRole("list", { name: "Timeline" });
-  const answered = timeline.getByRole("listitem").filter({ hasText: "Received (HTTP 200)" });
+  await page.getByRole("tab", { name: "Developers" }).click();
+  const webhooks = page.getByRole("list", { name: "Webhooks" });
+  const answered = webhooks.getByRole("listitem").filter({ hasText: "Received (HTTP 200)" });
   await expect(answered.filter({ hasText: "order.delivered" })).toBeVisible();
   await screenshot(page, "story-test-order");
 });
@@ -166,6 +168,7 @@ test("the pickup profile is completed, and a plan is requested", async () => {
 
 test("the operator approves the business, activates its plan and grants live access", async () => {
   await logInWithToken(operator);
+  await goTo(operator, "Businesses");
   await operator.getByLabel("Find a business").fill(email);
   await rowsOf(operator, "Businesses", 1);
   await row(operator, "Businesses", "Spice Route").getByRole("link").click();
@@ -217,26 +220,36 @@ test("a live order is delivered, and its page shows the request, money, status c
   await expect(page.getByRole("status", { name: "Status" }).getByText("Delivered")).toBeVisible();
   await arrived("spice-live-1", ["order.created", ...MOVES]);
 
-  const request = page.getByRole("region", { name: "Accepted request" });
-  await expect(request.getByText("shop-spice-live-1")).toBeVisible();
-  await expect(request.getByText(`…${liveKey.slice(-4)}`)).toBeVisible();
-  await expect(request.getByText(/^req_\w{26}$/)).toBeVisible();
+  const outcome = page.getByRole("region", { name: "Outcome" });
+  await expect(outcome.getByRole("heading", { name: /^Delivered on \d/ })).toBeVisible();
+  await expect(outcome.getByText("Ravi Kumar handed it over.")).toBeVisible();
+  await expect(outcome.getByText("Delivery fee ₹49.00")).toBeVisible();
   const money = page.getByRole("region", { name: "Money" });
   await expect(fact(money, "Charged to wallet")).toHaveText("₹49.00");
   await expect(page.getByRole("region", { name: "Delivery" }).getByText("Ravi Kumar")).toBeVisible();
 
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
-  const fee = timeline.filter({ hasText: "Delivery fee charged" });
-  await expect(fee.getByText("−₹49.00")).toBeVisible();
-  await expect(fee.getByText("₹451.50")).toBeVisible();
   for (const move of ["Driver assigned", "Picked up", "Out for delivery", "Delivered"]) {
     await expect(timeline.getByText(move, { exact: true })).toBeVisible();
   }
-  for (const event of ["order.created", ...MOVES]) {
-    await expect(timeline.filter({ hasText: event }).getByText("Received (HTTP 200)")).toBeVisible();
-  }
+  await expect(timeline.filter({ hasText: "Webhook" })).toHaveCount(0);
   expect(await page.getByRole("main").textContent()).not.toContain("2020");
   await screenshot(page, "story-live-order");
+
+  await page.getByRole("tab", { name: "Developers" }).click();
+  const request = page.getByRole("region", { name: "Accepted request" });
+  await expect(request.getByText("shop-spice-live-1")).toBeVisible();
+  await expect(request.getByText(`…${liveKey.slice(-4)}`)).toBeVisible();
+  await expect(request.getByText(/^req_\w{26}$/)).toBeVisible();
+  const fee = page.getByRole("list", { name: "Wallet postings" }).getByRole("listitem");
+  await expect(fee.filter({ hasText: "Delivery fee charged" }).getByText("−₹49.00")).toBeVisible();
+  await expect(fee.getByText("₹451.50")).toBeVisible();
+  const webhooks = page.getByRole("list", { name: "Webhooks" }).getByRole("listitem");
+  for (const event of ["order.created", ...MOVES]) {
+    await expect(webhooks.filter({ hasText: event }).getByText("Received (HTTP 200)")).toBeVisible();
+  }
+  expect(await page.getByRole("main").textContent()).not.toContain("2020");
+  await screenshot(page, "story-live-order-developers");
 });
 
 test("the wallet is charged exactly the delivery fee", async () => {
@@ -247,12 +260,22 @@ test("the wallet is charged exactly the delivery fee", async () => {
   await expect(fee.getByText("₹451.50")).toBeVisible();
   await rowsOf(page, "Statement", 2);
   await goTo(page, "Overview");
+  const today = page.getByRole("region", { name: "Orders today" });
+  await expect(figure(today, "Placed")).toHaveText("1");
+  await expect(figure(today, "Delivered")).toHaveText("1");
+  const money = page.getByRole("region", { name: "Delivery and money" });
+  await expect(figure(money, "Delivery rate")).toHaveText("100 %");
+  await expect(figure(money, "Balance")).toHaveText("₹451.50");
+  await expect(money.getByText("Lasts about 9 days at the pace of the last 7 days")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Status indicators" })).toHaveCount(0);
+  await screenshot(page, "story-overview-live");
+  await goTo(page, "Quick start");
   await indicator(page, "Live API Status", "Active");
   await indicator(page, "Wallet Status", "Low balance");
   await indicator(page, "Webhook Status", "Active");
   await indicator(page, "Webhook Connection Test", "Passed");
   await indicator(page, "Subscription Status", "Active");
-  await screenshot(page, "story-overview-live");
+  await screenshot(page, "story-quick-start-live");
 });
 
 /** Waits until the receiver has these events of an order, with valid signatures. */

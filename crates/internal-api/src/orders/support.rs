@@ -2,7 +2,7 @@
 //! across businesses, evidence of retries, and the packages for integrators.
 
 use chrono::{DateTime, Utc};
-use domain::{ApiKeyId, BusinessId, OrderId, RequestId};
+use domain::{ApiKeyId, BusinessId, DeliveryStatus, OrderId, RequestId};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,6 +41,38 @@ pub struct ModeActivity {
     pub last24h: i64,
     /// Orders whose payment is undecided; 100000 means 100,000 or more. Always 0 for test orders.
     pub pending: i64,
+}
+
+/// `GET /internal/businesses/{id}/orders/live`: the live orders of a business, for its home page. The counts of recent
+/// orders stop at [`RECENT_ORDERS_MAX`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LiveOrders {
+    /// When the latest order was placed.
+    pub last_at: Option<DateTime<Utc>>,
+    /// The orders since the given start of the day, by status; a status without orders is left out.
+    pub today: Vec<StatusCount>,
+    /// The orders of the last seven days that ended without being cancelled, and those of them that were delivered.
+    pub ended: i64,
+    pub delivered: i64,
+    /// Orders of any age that failed after the pickup, and are not returned.
+    pub failed: i64,
+    /// Orders of any age with a driver, and without news for a day.
+    pub stuck: i64,
+}
+
+/// The most recent orders that [`LiveOrders`] counts.
+pub const RECENT_ORDERS_MAX: i64 = 20_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct StatusCount {
+    pub status: DeliveryStatus,
+    pub orders: i64,
+}
+
+#[derive(Serialize)]
+struct Since {
+    since: DateTime<Utc>,
 }
 
 /// An order with its business.
@@ -136,6 +168,11 @@ impl OrdersClient {
     /// `GET /internal/businesses/{id}/orders/activity`
     pub async fn activity(&self, business: BusinessId) -> Result<OrdersActivity, CallError> {
         self.0.get(&["businesses", &business.to_string(), "orders", "activity"]).await
+    }
+
+    /// `GET /internal/businesses/{id}/orders/live?since=`: `since` is the start of the day
+    pub async fn live(&self, business: BusinessId, since: DateTime<Utc>) -> Result<LiveOrders, CallError> {
+        self.0.get_with(&["businesses", &business.to_string(), "orders", "live"], &Since { since }).await
     }
 
     /// `GET /internal/businesses/{id}/retry-evidence`

@@ -1,1 +1,1 @@
-DROP INDEX CONCURRENTLY orders_after_failure;
+DROP INDEX CONCURRENTLY IF EXISTS orders_after_failure;

@@ -1,6 +1,7 @@
 //! How busy a business is.
 
 use chrono::{DateTime, Utc};
+use domain::{BusinessId, DeliveryStatus};
 
 /// The orders of a business in one mode.
 #[derive(Clone, Copy, Debug)]
@@ -10,4 +11,42 @@ pub struct Activity {
     pub recent: i64,
     /// Waiting for their payment.
     pub pending: i64,
+}
+
+/// The live orders of a business.
+#[derive(Clone, Debug)]
+pub struct LiveOrders {
+    pub last_at: Option<DateTime<Utc>>,
+    pub by_status: Vec<RecentOrders>,
+    /// Failed after the pickup, and not returned.
+    pub failed: i64,
+    /// With a driver, and unchanged for long.
+    pub stuck: i64,
+}
+
+/// The recent orders with one status.
+#[derive(Clone, Copy, Debug)]
+pub struct RecentOrders {
+    pub status: DeliveryStatus,
+    pub today: i64,
+    /// Since the start of the period, which contains today.
+    pub in_period: i64,
+}
+
+/// The live orders of one of several businesses.
+#[derive(Clone, Copy, Debug)]
+pub struct BusinessActivity {
+    pub business: BusinessId,
+    pub recent: i64,
+    pub last_at: Option<DateTime<Utc>>,
+}
+
+/// Which live orders are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct LiveOrdersQuery {
+    pub today_since: DateTime<Utc>,
+    pub period_since: DateTime<Utc>,
+    /// Orders that have not changed since then are stuck.
+    pub stuck_before: DateTime<Utc>,
+    pub max: i64,
 }

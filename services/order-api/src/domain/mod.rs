@@ -25,7 +25,7 @@ mod tested_retries;
 mod tracking_urls;
 mod warnings;
 
-pub use activity::Activity;
+pub use activity::{Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, RecentOrders};
 pub use after_failure::{Decided, Decision, Refusal, reattempt_days};
 pub use cash::CashReports;
 pub use differences::differences;

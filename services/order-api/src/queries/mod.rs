@@ -2,7 +2,6 @@
 
 pub mod business_erasures;
 pub mod business_events;
-pub mod exceptions;
 pub mod feed;
 pub mod financials;
 pub mod fleet_orders;

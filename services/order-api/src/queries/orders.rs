@@ -4,9 +4,10 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
-use crate::domain::{AcceptedOrder, FoundOrders, ListStart, Order, OrderFilter};
+use crate::domain::{AcceptedOrder, ExceptionKind, Exceptions, FoundOrders, ListStart, Order, OrderFilter};
 use crate::page_slots::Reader;
 use crate::state::State;
+use crate::store::exceptions::{count, list as list_exceptions};
 use crate::store::{orders, search};
 
 /// Why a page was not read.
@@ -107,4 +108,26 @@ pub async fn references(
 /// Whether the business has placed a test order.
 pub async fn any_test_order(state: &State, business: BusinessId) -> Result<bool, StoreError> {
     state.unit.database.read(async |conn| orders::any_test_order(conn, business).await).await
+}
+
+/// Of the orders of one kind that need attention.
+const COUNTED_MAX: i64 = 1_000;
+
+/// The live orders that need attention: at most `limit` of one kind, and the number of each kind up to 1,000.
+pub async fn exceptions(
+    state: &State,
+    business: BusinessId,
+    kind: ExceptionKind,
+    limit: i64,
+) -> Result<Exceptions, StoreError> {
+    let deadlines = state.patience.deadlines(state.unit.clock.now());
+    let read = async |conn: &mut _| -> Result<_, StoreError> {
+        Ok(Exceptions {
+            failed: count(conn, business, ExceptionKind::Failed, deadlines, COUNTED_MAX).await?,
+            unassigned: count(conn, business, ExceptionKind::Unassigned, deadlines, COUNTED_MAX).await?,
+            stuck: count(conn, business, ExceptionKind::Stuck, deadlines, COUNTED_MAX).await?,
+            orders: list_exceptions(conn, business, kind, deadlines, limit).await?,
+        })
+    };
+    state.unit.database.read(read).await
 }

@@ -7,7 +7,7 @@ use outbox::Unit;
 use postgres::StoreError;
 
 use super::orders::ListError;
-use crate::domain::{Activity, Order, TestedRetries};
+use crate::domain::{Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, Order, TestedRetries};
 use crate::state::State;
 use crate::store::{retry_tests, search, support};
 
@@ -24,6 +24,25 @@ pub async fn activity(
         Ok((live, test))
     };
     state.unit.database.read(read).await
+}
+
+/// The live orders of each of these businesses since `since`, up to `max`.
+pub async fn activity_of(
+    state: &State,
+    businesses: &[BusinessId],
+    since: DateTime<Utc>,
+    max: i64,
+) -> Result<Vec<BusinessActivity>, StoreError> {
+    let database = &state.unit.database;
+    database.read(async |conn| support::activity_of(conn, businesses, since, max).await).await
+}
+
+pub async fn live_orders(
+    state: &State,
+    business: BusinessId,
+    query: &LiveOrdersQuery,
+) -> Result<LiveOrders, StoreError> {
+    state.unit.database.read(async |conn| support::live_orders(conn, business, query).await).await
 }
 
 pub async fn tested_retries(state: &State, business: BusinessId) -> Result<TestedRetries, StoreError> {

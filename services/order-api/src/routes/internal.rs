@@ -3,12 +3,14 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::OrderId;
-use internal_api::orders::{AcceptedRequest, AnyTestOrder, OrderReference, OrderView};
+use internal_api::orders::{
+    AcceptedRequest, AnyTestOrder, ExceptionCounts, ExceptionKind, ExceptionsPage, OrderReference, OrderView,
+};
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_optional_json, read_query};
 
 use super::fleet_page::OrderPage;
 use super::{errors, integration, views};
-use crate::domain::{OrderFilter, SearchText};
+use crate::domain::{ExceptionKind as Kind, OrderFilter, SearchText};
 use crate::queries::orders;
 use crate::state::State;
 
@@ -16,6 +18,8 @@ use crate::state::State;
 pub(super) const SEARCH: TextRule = TextRule::line(200);
 /// For error messages.
 const COD_STATUSES: &str = "not_applicable, pending, collected, handed_over or settled";
+/// Of the orders that need attention.
+const EXCEPTIONS_MAX: usize = 100;
 /// The size of a page.
 const REFERENCES_MAX: usize = 100;
 
@@ -100,4 +104,30 @@ pub(super) async fn any_test_order(
 ) -> Result<Json<AnyTestOrder>, ApiError> {
     let exists = orders::any_test_order(&state, integration::parse_business(&path)?).await?;
     Ok(Json(AnyTestOrder { exists }))
+}
+
+/// `GET /internal/businesses/{business}/exceptions?kind=`
+pub(super) async fn exceptions(
+    state: Data<State>,
+    request: HttpRequest,
+    path: Path<String>,
+) -> Result<Json<ExceptionsPage>, ApiError> {
+    let business = integration::parse_business(&path)?;
+    let kind =
+        read_query(&request, |fields| fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck"))?;
+    let kind = match kind.unwrap_or(ExceptionKind::Failed) {
+        ExceptionKind::Failed => Kind::Failed,
+        ExceptionKind::Unassigned => Kind::Unassigned,
+        ExceptionKind::Stuck => Kind::Stuck,
+    };
+    let limit = i64::try_from(EXCEPTIONS_MAX).unwrap_or(i64::MAX);
+    let found = orders::exceptions(&state, business, kind, limit + 1).await?;
+    let has_more = found.orders.len() > EXCEPTIONS_MAX;
+    let listed = found.orders.into_iter().take(EXCEPTIONS_MAX);
+    Ok(Json(ExceptionsPage {
+        counts: ExceptionCounts { failed: found.failed, unassigned: found.unassigned, stuck: found.stuck },
+        attempts_max: state.attempts_max,
+        data: listed.map(|order| views::order_view(&state.tracking_urls, order)).collect(),
+        has_more,
+    }))
 }

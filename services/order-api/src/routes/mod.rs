@@ -7,7 +7,6 @@ mod business_events;
 mod create_order;
 mod docs;
 mod errors;
-mod exceptions;
 mod feed;
 mod feed_page;
 mod fleet;
@@ -91,9 +90,10 @@ pub fn internal(config: &mut ServiceConfig) {
         scope("/internal/businesses/{business}")
             .wrap(from_fn(web::require_internal_token))
             .service(resource("/events").route(get().to(business_events::list)))
-            .service(resource("/exceptions").route(get().to(exceptions::list)))
+            .service(resource("/exceptions").route(get().to(internal::exceptions)))
             .service(resource("/orders").route(get().to(internal::list)))
             .service(resource("/orders/activity").route(get().to(support::activity)))
+            .service(resource("/orders/live").route(get().to(support::live)))
             .service(resource("/orders/{id}").route(get().to(internal::get)))
             .service(resource("/orders/{id}/events").route(get().to(timeline::of_business)))
             .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
@@ -126,6 +126,7 @@ pub fn internal(config: &mut ServiceConfig) {
         scope("/internal/orders")
             .wrap(from_fn(web::require_internal_token))
             .service(resource("").route(get().to(support::find_anywhere)))
+            .service(resource("/activity").route(post().to(support::activity_of)))
             .service(resource("/payments").route(get().to(payments::changed)).route(post().to(payments::of))),
     );
 }

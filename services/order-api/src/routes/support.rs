@@ -1,14 +1,20 @@
-//! Support for portal-api: the activity of a business, its tested retries, and the search of an operator.
+//! Support for portal-api: the activity of a business, its live orders, its tested retries, and the search of an operator.
 
-use ::domain::BusinessId;
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
-use chrono::TimeDelta;
-use internal_api::orders::{FoundOrder, ModeActivity, OrdersActivity, RetryEvidence, RetryProof};
-use web::{ApiError, read_query};
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::{BusinessId, DeliveryStatus};
+use internal_api::attention::{BUSINESSES_MAX, BusinessActivity, RECENT_MAX};
+use internal_api::orders::{
+    FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence, RetryProof,
+    StatusCount,
+};
+use web::{ApiError, FieldErrors, Fields, JsonBody, read_query};
 
 use super::{errors, integration, internal, views};
-use crate::domain::{self, Activity, ListStart, Order, OrderFilter, SearchText, json_size};
+use crate::domain::{
+    self as order_domain, Activity, ListStart, LiveOrdersQuery, Order, OrderFilter, SearchText, json_size,
+};
 use crate::queries::{orders, support};
 use crate::state::State;
 
@@ -18,6 +24,12 @@ const FOUND_PAGE: usize = 20;
 const FOUND_BYTES: usize = 256 * 1024;
 const COUNTED_MAX: i64 = 100_000;
 const RECENT: TimeDelta = TimeDelta::hours(24);
+/// In lists of businesses.
+const LIST_PERIOD: TimeDelta = TimeDelta::days(30);
+/// The period of the delivery rate.
+const RATE_PERIOD: TimeDelta = TimeDelta::days(7);
+/// A parcel under way without news for so long is stuck.
+const STUCK_AFTER: TimeDelta = TimeDelta::hours(24);
 
 pub(super) async fn activity(
     state: Data<State>,
@@ -33,13 +45,67 @@ fn view(activity: Activity) -> ModeActivity {
     ModeActivity { last_at: activity.last_at, last24h: activity.recent, pending: activity.pending }
 }
 
+/// `POST /internal/orders/activity {ids}`
+pub(super) async fn activity_of(
+    state: Data<State>,
+    body: JsonBody,
+) -> Result<Json<Vec<BusinessActivity>>, ApiError> {
+    let field_errors = FieldErrors::default();
+    let ids = Fields::of_body(&body.0, &field_errors).and_then(|fields| {
+        fields.optional_words::<BusinessId>("ids", BUSINESSES_MAX, "the id of a business")
+    });
+    if !field_errors.is_empty() {
+        return Err(ApiError::invalid(field_errors));
+    }
+    let since = state.unit.clock.now() - LIST_PERIOD;
+    let found = support::activity_of(&state, &ids.unwrap_or_default(), since, RECENT_MAX).await?;
+    let view = |of: order_domain::BusinessActivity| BusinessActivity {
+        business_id: of.business,
+        recent: of.recent,
+        last_at: of.last_at,
+    };
+    Ok(Json(found.into_iter().map(view).collect()))
+}
+
+/// `GET /internal/businesses/{id}/orders/live?since=`
+pub(super) async fn live(
+    state: Data<State>,
+    path: Path<String>,
+    request: HttpRequest,
+) -> Result<Json<LiveOrders>, ApiError> {
+    let business = integration::parse_business(&path)?;
+    let since = read_query(&request, |fields| fields.parsed::<DateTime<Utc>>("since", "a time in RFC 3339"))?;
+    let since = since.ok_or_else(|| ApiError::invalid_field("since", "required", "since is required."))?;
+    let now = state.unit.clock.now();
+    let query = LiveOrdersQuery {
+        today_since: since,
+        period_since: since.min(now - RATE_PERIOD),
+        stuck_before: now - STUCK_AFTER,
+        max: RECENT_ORDERS_MAX,
+    };
+    let found = support::live_orders(&state, business, &query).await?;
+    let of = |statuses: &[DeliveryStatus]| -> i64 {
+        let counted = found.by_status.iter().filter(|recent| statuses.contains(&recent.status));
+        counted.map(|recent| recent.in_period).sum()
+    };
+    let today = found.by_status.iter().filter(|recent| recent.today > 0);
+    Ok(Json(LiveOrders {
+        last_at: found.last_at,
+        today: today.map(|recent| StatusCount { status: recent.status, orders: recent.today }).collect(),
+        ended: of(&[DeliveryStatus::Delivered, DeliveryStatus::Failed, DeliveryStatus::Returned]),
+        delivered: of(&[DeliveryStatus::Delivered]),
+        failed: found.failed,
+        stuck: found.stuck,
+    }))
+}
+
 pub(super) async fn retry_evidence(
     state: Data<State>,
     path: Path<String>,
 ) -> Result<Json<RetryEvidence>, ApiError> {
     let business = integration::parse_business(&path)?;
     let tested = support::tested_retries(&state, business).await?;
-    let proof = |domain::RetryProof { at, request_ids }| RetryProof { at, request_ids };
+    let proof = |order_domain::RetryProof { at, request_ids }| RetryProof { at, request_ids };
     Ok(Json(RetryEvidence { duplicate: tested.duplicate.map(proof), failure: tested.failure.map(proof) }))
 }
 

@@ -1,17 +1,17 @@
-//! Queries for operators: orders of any business, and the activity of a business.
+//! Queries for operators and home pages: orders of any business, and the activity of a business.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, Mode, OrderId, TrackingCode};
+use domain::{BusinessId, DeliveryStatus, Mode, OrderId, TrackingCode};
 use postgres::statement;
 
 use super::predicates::placed;
 use super::rows::OrderRow;
 use super::schema::orders;
 use super::{StoreError, corrupt};
-use crate::domain::{Activity, Order};
+use crate::domain::{Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, Order, RecentOrders};
 
 /// Visits each business along the index of references. An index by reference alone would slow down each new order, for
 /// a rare query of operators.
@@ -41,6 +41,66 @@ const ACTIVITY: &str = "
         (SELECT count(*) FROM (
             SELECT FROM orders WHERE placement = 'pending_payment' AND business_id = $1 AND mode = $2
             LIMIT $4) AS pending) AS pending";
+
+const LIVE: &str = "
+    SELECT
+        (SELECT created_at FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
+            ORDER BY id DESC LIMIT 1) AS last_at,
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
+                AND status = 'failed' AND picked_up
+            LIMIT $3) AS waiting) AS failed,
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
+                AND status IN ('driver_assigned', 'picked_up', 'out_for_delivery') AND updated_at < $2
+            LIMIT $3) AS silent) AS stuck";
+
+const RECENT: &str = "
+    SELECT status, count(*) FILTER (WHERE id >= $2) AS today, count(*) AS in_period
+    FROM (
+        SELECT id, status FROM orders
+        WHERE business_id = $1 AND mode = 'live' AND placement = 'placed' AND id >= $3
+        ORDER BY id DESC LIMIT $4) AS recent
+    GROUP BY status ORDER BY status";
+
+const OF_BUSINESSES: &str = "
+    SELECT given.id AS business_id,
+        (SELECT created_at FROM orders WHERE business_id = given.id AND mode = 'live' AND placement = 'placed'
+            ORDER BY id DESC LIMIT 1) AS last_at,
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE business_id = given.id AND mode = 'live' AND placement = 'placed' AND id >= $2
+            LIMIT $3) AS counted) AS recent
+    FROM unnest($1) AS given (id)";
+
+#[derive(QueryableByName)]
+struct BusinessRow {
+    #[diesel(sql_type = Text)]
+    business_id: String,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    last_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = BigInt)]
+    recent: i64,
+}
+
+#[derive(QueryableByName)]
+struct LiveRow {
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    last_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = BigInt)]
+    failed: i64,
+    #[diesel(sql_type = BigInt)]
+    stuck: i64,
+}
+
+#[derive(QueryableByName)]
+struct RecentRow {
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = BigInt)]
+    today: i64,
+    #[diesel(sql_type = BigInt)]
+    in_period: i64,
+}
 
 #[derive(QueryableByName)]
 struct Id {
@@ -111,4 +171,53 @@ pub async fn activity(
         .get_result(conn)
         .await?;
     Ok(Activity { last_at, recent, pending })
+}
+
+/// Counts the live orders of a business, each kind up to `max`, and of the recent orders the newest `max`.
+pub async fn live_orders(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    query: &LiveOrdersQuery,
+) -> Result<LiveOrders, StoreError> {
+    let LiveRow { last_at, failed, stuck } = statement(LIVE)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Timestamptz, _>(query.stuck_before)
+        .bind::<BigInt, _>(query.max)
+        .get_result(conn)
+        .await?;
+    let rows: Vec<RecentRow> = statement(RECENT)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(OrderId::first_of(query.today_since).to_string())
+        .bind::<Text, _>(OrderId::first_of(query.period_since).to_string())
+        .bind::<BigInt, _>(query.max)
+        .load(conn)
+        .await?;
+    let recent = |row: RecentRow| {
+        let status = row.status.parse::<DeliveryStatus>().map_err(|error| corrupt("orders.status", error))?;
+        Ok(RecentOrders { status, today: row.today, in_period: row.in_period })
+    };
+    let by_status = rows.into_iter().map(recent).collect::<Result<_, StoreError>>()?;
+    Ok(LiveOrders { last_at, by_status, failed, stuck })
+}
+
+/// The live orders of each of these businesses since `since`, up to `max`.
+pub async fn activity_of(
+    conn: &mut AsyncPgConnection,
+    businesses: &[BusinessId],
+    since: DateTime<Utc>,
+    max: i64,
+) -> Result<Vec<BusinessActivity>, StoreError> {
+    let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
+    let rows: Vec<BusinessRow> = statement(OF_BUSINESSES)
+        .bind::<Array<Text>, _>(ids)
+        .bind::<Text, _>(OrderId::first_of(since).to_string())
+        .bind::<BigInt, _>(max)
+        .load(conn)
+        .await?;
+    let activity = |row: BusinessRow| {
+        let business = row.business_id.parse::<BusinessId>();
+        let business = business.map_err(|error| corrupt("orders.business_id", error))?;
+        Ok(BusinessActivity { business, recent: row.recent, last_at: row.last_at })
+    };
+    rows.into_iter().map(activity).collect()
 }

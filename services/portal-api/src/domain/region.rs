@@ -1,6 +1,6 @@
 //! Formats amounts and times for the region of the operator's customers.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use domain::{DigitGroups, Paise};
 use schemars::JsonSchema;
@@ -40,6 +40,15 @@ impl RegionFormat {
             Locale::India => DigitGroups::Indian,
             Locale::Britain | Locale::UnitedStates => DigitGroups::Western,
         }
+    }
+
+    /// The start of the day.
+    pub(crate) fn start_of_day(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let midnight = now.with_timezone(&self.zone).date_naive().and_time(NaiveTime::MIN);
+        // Where the clocks change at midnight, a day begins an hour later.
+        let begins = [midnight, midnight + TimeDelta::hours(1)];
+        let first = begins.into_iter().find_map(|begin| self.zone.from_local_datetime(&begin).earliest());
+        first.map_or(now, |first| first.with_timezone(&Utc))
     }
 
     /// `2026-01-01 17:30:00`, which spreadsheets read as a time.
@@ -85,8 +94,13 @@ mod tests {
 
         // In India a day begins at 18:30 UTC.
         let india = RegionFormat { locale: Locale::India, zone: Tz::Asia__Kolkata };
-        let (last, first) =
+        let (last, first): (DateTime<Utc>, DateTime<Utc>) =
             ("2026-01-31T18:29:59Z".parse().unwrap(), "2026-01-31T18:30:00Z".parse().unwrap());
+        assert_eq!(india.start_of_day(first), first);
+        assert_eq!(india.start_of_day(last), first - TimeDelta::days(1));
+        let beirut = RegionFormat { locale: Locale::India, zone: Tz::Asia__Beirut };
+        let skipped: DateTime<Utc> = "2026-03-29T10:00:00Z".parse().unwrap();
+        assert_eq!(beirut.start_of_day(skipped).to_rfc3339(), "2026-03-28T22:00:00+00:00");
         assert_eq!(
             [last, first].map(|at| india.time(at)),
             ["31 January 2026, 23:59 IST", "1 February 2026, 00:00 IST"]

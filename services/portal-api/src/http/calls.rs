@@ -15,12 +15,13 @@ use crate::business::routes::{businesses, operator_health, pickup_profile, subsc
 use crate::console::routes::{operator_tokens, staff};
 use crate::domain::{OperatorPermission, Part, Permission};
 use crate::go_live::routes::{status, status_stream};
+use crate::home::routes::{home, operator_home};
 use crate::http::call::{Call, Rule, Who, calls};
 use crate::http::config;
 use crate::relay::routes::{
     after_failure, api_keys, cash, events, operator_orders, operator_wallet, order_cancel, order_request,
-    order_stream, orders, packages, payments, personal_data, remittances, statement, wallet, webhook_deliveries,
-    webhook_endpoints, webhook_tools,
+    order_stream, orders, packages, payments, personal_data, remittances, statement, wallet,
+    webhook_deliveries, webhook_endpoints, webhook_tools,
 };
 use crate::single_sign_on::routes::{of_staff, of_users, settings};
 use crate::team::routes::{invitations, users};
@@ -91,6 +92,8 @@ calls! {
     GET "/v1/portal/audit-log.jsonl" audit_log::export_json_lines: User(ReadAuditLog), Recent, Query;
     // The overview.
     GET "/v1/portal/config" config::config: Anybody(Portal, Console);
+    // The handler asks only for what the role may read.
+    GET "/v1/portal/home" home::home: User(ReadBusiness);
     GET "/v1/portal/status" status::status: User(ReadBusiness);
     GET "/v1/portal/status/stream" status_stream::stream: User(ReadBusiness);
     GET "/v1/portal/packages" packages::list: User(ReadBusiness);
@@ -226,10 +229,14 @@ calls! {
         Operator(IssuePasswordResets), Recent;
     POST "/v1/operator/password-links/look-up" staff_links::look_up: Anybody(Console);
     POST "/v1/operator/password-links/use" staff_links::set_password: Anybody(Console);
+    // Names and amounts of businesses, without their people.
+    GET "/v1/operator/home" operator_home::home: Operator(ReadBusinesses);
     // Businesses and orders. The lists contain the e-mail addresses of owners.
     GET "/v1/operator/businesses" businesses::list: Operator(ReadBusinesses), Query, Logged(BusinessesRead);
     GET "/v1/operator/businesses/{id}" businesses::read: Operator(ReadBusinesses), Logged(BusinessRead);
     GET "/v1/operator/businesses/{id}/health" operator_health::health: Operator(ReadBusinesses);
+    GET "/v1/operator/businesses/{id}/orders" operator_orders::of_business:
+        Operator(ReadOrders), Query, Logged(OrdersRead);
     GET "/v1/operator/orders" operator_orders::orders: Operator(ReadOrders), Query, Logged(OrdersRead);
     GET "/v1/operator/orders/{id}/events" operator_orders::order_events:
         Operator(ReadOrders), Query, Logged(OrderTimelineRead);

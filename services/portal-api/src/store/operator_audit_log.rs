@@ -154,10 +154,10 @@ pub(crate) async fn count_since(
 fn is_outcome() -> Literal<Bool> {
     literal(
         "NOT (operator_audit_log.action IN ('wallet.credit_requested', 'wallet.debit_requested',
-                'business.personal_data_erasure_attempted')
+                'remittance.requested', 'business.personal_data_erasure_attempted')
             AND EXISTS (SELECT FROM operator_audit_log AS outcome
                 WHERE outcome.request_id = operator_audit_log.request_id
-                    AND outcome.action IN ('wallet.credited', 'wallet.debited',
+                    AND outcome.action IN ('wallet.credited', 'wallet.debited', 'remittance.recorded',
                         'business.personal_data_erasure_requested', 'business.personal_data_erasure_failed')))",
     )
 }

@@ -27,6 +27,7 @@ mod email_tables;
 mod emails;
 mod events;
 mod go_live;
+mod home;
 mod identity_provider;
 mod lifted_suspensions;
 mod limits;

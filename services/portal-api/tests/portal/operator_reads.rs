@@ -60,6 +60,65 @@ async fn another_page_is_another_entry_with_its_ids() {
 }
 
 #[tokio::test]
+async fn the_orders_of_a_business_are_listed_and_logged_and_its_cash_is_listed() {
+    let portal = Portal::start().await;
+    let business = portal.owner("owner@shop.example").await.business;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "support").await;
+    let orders = format!("GET /order-api/internal/businesses/{business}/orders");
+    portal.peers.answer(orders.as_str(), 200, json!({ "data": [], "hasMore": false }));
+    let cash = json!({
+        "totals": {
+            "outstandingPaise": 0, "pendingPaise": 0, "withDriversPaise": 0, "withOperatorPaise": 0,
+            "settledRecentlyPaise": 0, "discrepancies": 0, "ages": [],
+        },
+        "data": [], "hasMore": false,
+    });
+    portal.peers.answer(format!("GET /wallet/internal/wallets/{business}/cash"), 200, cash.clone());
+    read(&mut asha, &format!("{BUSINESSES}/{business}/orders?mode=live&status=failed")).await;
+    assert_eq!(portal.peers.asked(&orders)[0].query, "limit=20&mode=live&status=failed");
+    let logged = entries(&portal, "orders.read").await;
+    assert_eq!((logged.len(), &logged[0]["businessId"]), (1, &json!(business)));
+    let read = asha.get(&format!("{BUSINESSES}/{business}/cod?status=settled")).await;
+    assert_eq!((read.status, read.body), (200, cash));
+    for rest in ["orders", "cod"] {
+        let unknown = asha.get(&format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/{rest}")).await;
+        assert_eq!((unknown.status, unknown.code()), (404, "business_not_found"));
+        let refused = asha.get(&format!("{BUSINESSES}/{business}/{rest}?colour=red")).await;
+        assert_eq!(refused.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn the_list_shows_balances_and_orders_with_one_question_to_each_service() {
+    let portal = Portal::start().await;
+    let first = portal.owner("owner@shop.example").await.business;
+    portal.clock.advance(TimeDelta::milliseconds(1));
+    let second = portal.owner("owner@other.example").await.business;
+    let balances = "POST /wallet/internal/balances";
+    let activity = "POST /order-api/internal/orders/activity";
+    portal.peers.answer(balances, 200, json!([{ "businessId": first, "balancePaise": 700 }]));
+    let at = "2026-01-01T00:00:00Z";
+    let of_orders = json!([
+        { "businessId": first, "recent": 12, "lastAt": at },
+        { "businessId": second, "recent": 0, "lastAt": null },
+    ]);
+    portal.peers.answer(activity, 200, of_orders);
+    let shown = |business: &Value| {
+        (business["balancePaise"].clone(), business["recentOrders"].clone(), business["lastOrderAt"].clone())
+    };
+    let listed = portal.operator().get(BUSINESSES).await.body["data"].clone();
+    assert_eq!(shown(&listed[0]), (json!(0), json!(0), Value::Null), "it never paid in");
+    assert_eq!(shown(&listed[1]), (json!(700), json!(12), json!(at)));
+    assert_eq!(portal.peers.asked(balances).len(), 1);
+    assert_eq!(portal.peers.asked(activity)[0].body, json!({ "ids": [second, first] }));
+
+    portal.peers.silence("wallet");
+    let listed = portal.operator().get(BUSINESSES).await;
+    assert_eq!(listed.status, 200);
+    assert_eq!(shown(&listed.body["data"][1]), (Value::Null, json!(12), json!(at)));
+}
+
+#[tokio::test]
 async fn another_search_is_another_entry_without_its_text() {
     let portal = Portal::start().await;
     let business = portal.owner("owner@shop.example").await.business;

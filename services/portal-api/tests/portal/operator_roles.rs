@@ -14,12 +14,15 @@ const ADMINISTRATORS: &[&str] = &["administrator"];
 
 /// Calls, their permission and their roles, written down a second time.
 pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
+    ("GET /home", "read_businesses", EVERYBODY),
     ("GET /businesses", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/health", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/personal-data-erasure", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/wallet/entries", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/wallet/entries.csv", "read_businesses", EVERYBODY),
+    ("GET /businesses/{business}/cod", "read_cash", EVERYBODY),
+    ("GET /businesses/{business}/orders", "read_orders", SUPPORT),
     ("GET /cod", "read_cash", EVERYBODY),
     ("GET /cod/discrepancies", "read_cash", EVERYBODY),
     ("GET /businesses/{business}/cod", "read_cash", EVERYBODY),

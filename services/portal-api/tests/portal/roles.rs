@@ -52,6 +52,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("POST /second-factor/passkeys", EVERYBODY),
     ("POST /second-factor/passkeys/options", EVERYBODY),
     ("DELETE /second-factor/passkeys/{id}", EVERYBODY),
+    ("GET /home", EVERYBODY),
     ("GET /status", EVERYBODY),
     ("GET /packages", EVERYBODY),
     ("GET /pickup-profile", EVERYBODY),

@@ -5,7 +5,7 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 export type Exceptions = Schemas["ShownExceptions"];
-export type ExceptionKind = Schemas["ExceptionKind"];
+export type ExceptionKind = keyof Schemas["ExceptionCounts"];
 export type Correction = Schemas["CorrectDelivery"];
 
 /** The attempt or the return that is asked for. */

@@ -18,12 +18,14 @@ export function isApproval(given: object): given is Approval {
   return "mayDecide" in given;
 }
 
-export function useApprovals(state: ApprovalState | undefined) {
+export function useApprovals(state: ApprovalState | undefined, businessId?: string) {
   return useCursorList(
-    [...approvalsKey, "list", state],
+    [...approvalsKey, "list", state, businessId],
     (startingAfter) =>
       operatorAnswer(
-        api.GET("/v1/operator/approvals", { params: { query: { state, limit: PAGE_SIZE, startingAfter } } }),
+        api.GET("/v1/operator/approvals", {
+          params: { query: { state, businessId, limit: PAGE_SIZE, startingAfter } },
+        }),
       ),
     { pollMs: () => POLL_MS },
   );

@@ -49,6 +49,36 @@ export function useBusinessHealth(id: string, enabled = true) {
   });
 }
 
+export type OrdersOfBusinessFilter = Pick<
+  NonNullable<operations["listOrdersOfBusiness"]["parameters"]["query"]>,
+  "mode" | "status"
+>;
+
+export function useOrdersOfBusiness(id: string, filter: OrdersOfBusinessFilter) {
+  return useCursorList(
+    [...businessKey(id), "orders", filter],
+    (startingAfter) =>
+      operatorAnswer(
+        api.GET("/v1/operator/businesses/{id}/orders", {
+          params: { path: { id }, query: { ...filter, limit: PAGE_SIZE, startingAfter } },
+        }),
+      ),
+    { pollMs: () => POLL_MS },
+  );
+}
+
+/** Cash on delivery by order. Every page carries the totals; the first page's are shown. */
+export function useCashOfBusiness(id: string) {
+  const list = useCursorList([...businessKey(id), "cash"], async (startingAfter) => {
+    const query = { limit: PAGE_SIZE, startingAfter };
+    const call = api.GET("/v1/operator/businesses/{id}/cod", { params: { path: { id }, query } });
+    const page = await operatorAnswer(call);
+    return { ...page, data: page.data.map((cash) => ({ ...cash, id: cash.orderId })) };
+  });
+  const first = list.data?.pages[0] as { totals?: components["schemas"]["CashTotals"] } | undefined;
+  return { ...list, totals: first?.totals };
+}
+
 export function useBusinessUsers(id: string) {
   return useCursorList([...businessKey(id), "users"], (startingAfter) =>
     operatorAnswer(

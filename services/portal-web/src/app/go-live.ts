@@ -4,7 +4,7 @@ export interface GoLiveHelp {
   link: { to: string; label: string } | null;
 }
 
-const QUICK_START = { to: "/#quick-start", label: "Open the quick start" };
+const QUICK_START = { to: "/quick-start", label: "Open the quick start" };
 
 /** How to complete each go-live item, by the server's code. */
 const HELP: Record<string, GoLiveHelp> = {
@@ -48,7 +48,5 @@ export function goLiveHelp(
   if (code === "business_active" && isSuspended) return { hint: SUSPENDED, link: null };
   const help = HELP[code];
   if (!help) return { hint: "", link: null };
-  // The quick start is for those who see the keys.
-  const page = help.link === QUICK_START ? "/api-keys" : help.link?.to;
-  return { hint: help.hint, link: page && hasPage(page) ? help.link : null };
+  return { hint: help.hint, link: help.link && hasPage(help.link.to) ? help.link : null };
 }

@@ -8,6 +8,7 @@ import {
   IconMapPin,
   IconPackage,
   IconReceipt,
+  IconRocket,
   IconUserCog,
   IconWallet,
   IconWebhook,
@@ -35,6 +36,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
   {
     heading: "Developers",
     entries: [
+      { path: "/quick-start", label: "Quick start", icon: IconRocket, permission: "read_keys" },
       { path: "/api-keys", label: "API keys", icon: IconKey, permission: "read_keys" },
       { path: "/webhooks", label: "Webhooks", icon: IconWebhook, permission: "read_webhooks" },
       { path: "/events", label: "Events", icon: IconListDetails, permission: "read_orders" },

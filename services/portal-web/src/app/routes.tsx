@@ -12,6 +12,7 @@ import { Shell } from "./shell";
 /** Pages for logged-in users. Pages in the side bar are also in `navigation.ts`, with their permissions. */
 const PAGES: RouteObject[] = [
   { index: true, lazy: () => import("../pages/overview/overview-page") },
+  { path: "quick-start", lazy: () => import("../pages/overview/quick-start-page") },
   { path: "api-keys", lazy: () => import("../pages/api-keys/api-keys-page") },
   { path: "orders", lazy: () => import("../pages/orders/orders-page") },
   { path: "orders/:orderId", lazy: () => import("../pages/orders/order-page") },
@@ -53,7 +54,8 @@ const LINKED_PAGES: RouteObject[] = [
 
 /** The operator console has its own shell and login. */
 const OPERATOR_PAGES: RouteObject[] = [
-  { index: true, element: <Navigate to="businesses" replace /> },
+  { index: true, element: <Navigate to="overview" replace /> },
+  { path: "overview", lazy: () => import("../pages/operator/overview-page") },
   { path: "businesses", lazy: () => import("../pages/operator/businesses-page") },
   { path: "businesses/:businessId", lazy: () => import("../pages/operator/business-page") },
   { path: "orders", lazy: () => import("../pages/operator/orders-page") },

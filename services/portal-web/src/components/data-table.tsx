@@ -24,6 +24,8 @@ export interface DataTableProps<Row> {
   columns: Column<Row>[];
   rows: Row[];
   rowKey: (row: Row) => string;
+  /** The content of a row's card on a phone; all columns by default. */
+  card?: (row: Row) => ReactNode;
   /** Shows placeholder rows. */
   isLoading?: boolean;
   /** CSS class of a row, such as a highlight. */
@@ -93,13 +95,13 @@ function TableRow<Row>({ columns, row, className }: RowProps<Row>) {
   );
 }
 
-function Cards<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTableProps<Row>) {
+function Cards<Row>({ label, columns, rows, rowKey, rowClass, card, isLoading }: DataTableProps<Row>) {
   if (isLoading) {
     return (
       <div aria-busy="true">
         {SKELETON_ROWS.map((name) => (
-          <div key={name} className={classes.card}>
-            <Skeleton height={88} />
+          <div key={name} className={card ? classes.dense : classes.card}>
+            <Skeleton height={card ? 54 : 88} />
           </div>
         ))}
       </div>
@@ -108,21 +110,27 @@ function Cards<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataT
   return (
     <ul className={classes.cards} aria-label={label}>
       {rows.map((row) => (
-        <Card key={rowKey(row)} className={rowClass?.(row)} columns={columns} row={row} />
+        <Card key={rowKey(row)} className={rowClass?.(row)} columns={columns} row={row} card={card} />
       ))}
     </ul>
   );
 }
 
-function Card<Row>({ columns, row, className }: RowProps<Row>) {
+function Card<Row>({ columns, row, className, card }: RowProps<Row> & Pick<DataTableProps<Row>, "card">) {
+  const ref = useFocusHandover<HTMLLIElement>();
+  const names = (own: string | undefined) => [own, className].filter(Boolean).join(" ");
+  if (card) {
+    return (
+      <li ref={ref} className={names(classes.dense)}>
+        {card(row)}
+      </li>
+    );
+  }
   const lead = columns.find((column) => column.lead);
   const actions = columns.filter((column) => column.actions);
   const facts = columns.filter((column) => !column.lead && !column.actions);
   return (
-    <li
-      ref={useFocusHandover<HTMLLIElement>()}
-      className={[classes.card, className].filter(Boolean).join(" ")}
-    >
+    <li ref={ref} className={names(classes.card)}>
       {lead && <div className={classes.lead}>{lead.render(row)}</div>}
       <Facts compact>
         {facts.map((column) => (

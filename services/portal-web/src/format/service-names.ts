@@ -4,6 +4,7 @@ const PARTS: Record<string, string> = {
   "api-keys": "API keys",
   "audit-log": "audit log",
   cash: "cash on delivery",
+  home: "overview",
   email: "e-mail address",
   invitations: "invitations",
   orders: "orders",

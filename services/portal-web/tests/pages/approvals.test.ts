@@ -222,7 +222,16 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
   await expect(links).toHaveCount(0);
   await menu.click();
   const names = await links.allTextContents();
-  const pages = ["Businesses", "Find an order", "Cash", "Approvals", "Staff", "Tokens", "Audit log"];
+  const pages = [
+    "Overview",
+    "Businesses",
+    "Find an order",
+    "Cash",
+    "Approvals",
+    "Staff",
+    "Tokens",
+    "Audit log",
+  ];
   expect(names).toEqual([...pages, "Sessions"]);
   for (const link of await links.all()) {
     const box = await link.boundingBox();

@@ -8,7 +8,7 @@ test("a viewer of the console sees which pages the role does not have", async ({
   const business = await newBusiness({ request }, `Viewed ${Date.now()}`);
   await joinStaff(page, "Binu", "viewer");
   await page.goto("/operator");
-  await heading(page, "Businesses");
+  await heading(page, "Overview");
   const refused: string[] = [];
   page.on("response", (response) => {
     if (response.status() === 403) refused.push(response.url());

@@ -35,9 +35,9 @@ test("a person is invited, sees what the role allows, gets another role, and is 
   await joinStaff(boss, "Meera Iyer");
   await joinStaffBy(person, await inviteStaff(boss, email, "Viewer"), email);
   const navigation = person.getByRole("navigation", { name: "Main" }).getByRole("link");
-  await expect(navigation).toHaveText(["Businesses", "Cash"]);
+  await expect(navigation).toHaveText(["Overview", "Businesses", "Cash"]);
   await openBusiness(person, business);
-  await expect(person.getByRole("tab")).toHaveText(["Status", "Health"]);
+  await expect(person.getByRole("tab")).toHaveText(["Status", "Health", "Cash"]);
   for (const name of ["Approve", "Credit wallet"]) {
     await expect(person.getByRole("button", { name })).toHaveCount(0);
   }
@@ -80,7 +80,7 @@ test("a person finds the own account by the name, on a desktop and on a phone, a
   const [wide, narrow] = [await visit(), await visit({ viewport: PHONE })];
   const { email } = await joinStaff(wide, "Asha Rao");
   await wide.goto("/operator");
-  await heading(wide, "Businesses");
+  await heading(wide, "Overview");
   await check(wide, "console-desktop");
   const menu = wide.getByRole("button", { name: new RegExp(`^Account: .*${email}`) });
   await expect(menu.getByText("Asha Rao")).toBeVisible();
@@ -97,7 +97,7 @@ test("a person finds the own account by the name, on a desktop and on a phone, a
 
   await logInAsOperator(narrow, email);
   await narrow.goto("/operator");
-  await heading(narrow, "Businesses");
+  await heading(narrow, "Overview");
   await narrow.getByRole("button", { name: "Navigation" }).click();
   await check(narrow, "console-phone-menu");
   await openPage(narrow, "Your account");

@@ -50,7 +50,7 @@ test("a business is found by a part of its name, its owner's e-mail, its id and 
   page,
 }) => {
   await logInAsOperator(page);
-  await page.goto("/operator");
+  await page.goto("/operator/businesses");
   const search = page.getByLabel("Find a business");
   for (const words of [business.name.slice(4).toLowerCase(), business.email, business.id]) {
     await search.fill(words);

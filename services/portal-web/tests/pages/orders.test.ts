@@ -4,7 +4,7 @@ import { ask, newBusiness, newTestKey, openLive, type Session } from "../support
 import { check } from "../support/page-checks";
 import { fact, heading, row, rowsOf } from "../support/pages";
 import { Receiver } from "../support/receiver";
-import { expect, screenshot, test } from "../support/test";
+import { expect, PHONE, test } from "../support/test";
 
 let session: Session;
 let key: string;
@@ -176,22 +176,23 @@ test("a search that is cleared while the user types stays cleared, and a trailin
 });
 
 test("a cached timeline names its missing data too", async ({ page }) => {
-  await newBusiness(page, "Half a story");
-  const order = await placeOrder(await newTestKey(page), "half-1");
+  const shop = await newBusiness(page, "Half a story");
+  const order = await placeOrder(await openLive(page, shop), "half-1");
   let isStill = false;
   await page.route(/\/v1\/portal\/orders\/[^/]+\/events/, async (route) => {
     if (isStill) return;
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), incomplete: ["wallet"] } });
   });
-  await page.goto(`/orders/${order.id}`);
+  await page.goto(`/orders/${order.id}?tab=developers`);
   const missing = page.getByText("Temporarily unavailable: payments.");
   await expect(missing).toBeVisible();
   isStill = true;
   await page.getByRole("link", { name: "Orders", exact: true }).first().click();
   await heading(page, "Orders");
-  await row(page, "Test orders", "half-1").getByRole("link").first().click();
+  await row(page, "Live orders", "half-1").getByRole("link").first().click();
   await heading(page, "half-1");
+  await page.getByRole("tab", { name: "Developers" }).click();
   await expect(missing).toBeVisible();
 });
 
@@ -206,7 +207,8 @@ test("each webhook of the timeline names its endpoint, and webhooks behind a fai
   const order = await placeOrder(await newTestKey(page), "two-ears-1");
   await page.goto(`/orders/${order.id}`);
   await page.getByRole("button", { name: "Driver assigned" }).click();
-  const webhooks = page.getByRole("listitem").filter({ hasText: "Webhook" });
+  await page.getByRole("tab", { name: "Developers" }).click();
+  const webhooks = page.getByRole("list", { name: "Webhooks" }).getByRole("listitem");
   const to = ({ url }: Receiver) => webhooks.filter({ hasText: `To ${url.replace("http://", "")}` });
   await expect(
     to(good).filter({ hasText: "driver.assigned" }).getByText("Received (HTTP 200)"),
@@ -219,7 +221,10 @@ test("each webhook of the timeline names its endpoint, and webhooks behind a fai
   await expect(
     to(bad).filter({ hasText: "driver.assigned" }).getByText("Waiting for an earlier event"),
   ).toBeVisible();
-  await screenshot(page, "order-two-endpoints");
+  // The tab is in the address.
+  await page.reload();
+  await expect(webhooks.filter({ hasText: /^Driver assigned$/ })).toBeVisible();
+  await check(page, "order-developers", { bothSizes: true });
   await Promise.all([good.stop(), bad.stop()]);
 });
 
@@ -242,7 +247,10 @@ test("a cash order is simulated to its end, including its cash, while its page i
   await expect(fact(money, "Cash status").getByText("Cash settled")).toBeVisible();
   await expect(fact(money, "Settled").getByText("₹1,549.00")).toBeVisible();
   await expect(page.getByText("This order has ended.")).toBeVisible();
-  await screenshot(page, "order-cod");
+  const outcome = page.getByRole("region", { name: "Outcome" });
+  await expect(outcome.getByRole("heading", { name: /^Delivered on \d/ })).toBeVisible();
+  await expect(outcome.getByText("Cash on delivery ₹1,549.00: cash settled")).toBeVisible();
+  await check(page, "order-cod", { bothSizes: true });
 });
 
 test("an order that failed after its pickup can only be returned", async ({ visit }) => {
@@ -251,7 +259,13 @@ test("an order that failed after its pickup can only be returned", async ({ visi
   await page.goto(`/orders/${order.id}`);
   const simulate = page.getByRole("region", { name: "Simulate" });
   const steps = ["Driver assigned", "Picked up", "Delivery failed", "Returned to pickup"];
-  for (const step of steps) await simulate.getByRole("button", { name: step, exact: true }).click();
+  const outcome = page.getByRole("region", { name: "Outcome" }).getByRole("heading");
+  for (const step of steps) {
+    await simulate.getByRole("button", { name: step, exact: true }).click();
+    if (step === "Picked up") await expect(outcome).toHaveText(/^Picked up on \d/);
+    if (step === "Delivery failed") await expect(outcome).toHaveText(/^Delivery failed on \d.*: Simulated$/);
+  }
+  await expect(outcome).toHaveText(/^Returned to the pickup on \d/);
   await expect(page.getByRole("status", { name: "Status" }).getByText("Returned")).toBeVisible();
   await expect(simulate.getByText("This order has ended.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Cancel order" })).toHaveCount(0);
@@ -273,6 +287,8 @@ test("an order is cancelled with a reason, after confirmation", async ({ visit }
   await expect(page.getByRole("status", { name: "Status" }).getByText("Cancelled")).toBeVisible();
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
   await expect(timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock")).toBeVisible();
+  const outcome = page.getByRole("region", { name: "Outcome" }).getByRole("heading");
+  await expect(outcome).toHaveText(/^Cancelled on \d.*: Out of stock$/);
 });
 
 test("a cancelled live order is refunded", async ({ page }) => {
@@ -283,13 +299,18 @@ test("a cancelled live order is refunded", async ({ page }) => {
   const question = page.getByRole("dialog", { name: "Cancel this order?" });
   await expect(question.getByText("the delivery fee is refunded to your wallet")).toBeVisible();
   await question.getByRole("button", { name: "Cancel order" }).click();
+  const outcome = page.getByRole("region", { name: "Outcome" });
+  await expect(outcome.getByText("The delivery fee is refunded to your wallet.")).toBeVisible();
+  await expect(outcome.getByText("Delivery fee ₹49.00, refunded")).toBeVisible();
+  await check(page, "order-cancelled", { bothSizes: true });
+  await expect(page.getByRole("region", { name: "Simulate" })).toHaveCount(0);
+  await page.getByRole("tab", { name: "Developers" }).click();
   const refund = page
-    .getByRole("list", { name: "Timeline" })
+    .getByRole("list", { name: "Wallet postings" })
     .getByRole("listitem")
     .filter({ hasText: "Delivery fee refunded" });
   await expect(refund.getByText("+₹49.00", { exact: true })).toBeVisible();
   await expect(refund.getByText("₹500.00")).toBeVisible();
-  await expect(page.getByRole("region", { name: "Simulate" })).toHaveCount(0);
 });
 
 test("an order of another business is not found", async ({ page }) => {
@@ -314,4 +335,23 @@ test("a long list loads more rows, and keeps its rows when that fails", async ({
   await page.getByRole("button", { name: "Show more" }).click();
   await rowsOf(page, "Test orders", 26);
   await expect(page.getByRole("button", { name: "Show more" })).toHaveCount(0);
+});
+
+test("on a phone, a row of the list is at most 80 pixels high", async ({ visit }) => {
+  const page = await visit({ storageState: session, viewport: PHONE });
+  const long = "a-reference-that-is-as-long-as-shops-make-them-2026-11-21-000001";
+  const customer = { name: "Venkatanarasimharajuvaripeta Subramaniam Raghunathan", phone: "+919800000001" };
+  await placeOrder(key, long, { ...COD, customer });
+  await placeOrder(key, "short-1");
+  await page.goto("/orders?mode=test");
+  const rows = page.getByRole("list", { name: "Test orders" }).getByRole("listitem");
+  await expect(rows.filter({ hasText: long })).toBeVisible();
+  for (const shown of ["Venkatanarasimharajuvaripeta", "COD ₹1,549.00", "Cash to collect", "Created"])
+    await expect(rows.filter({ hasText: long }).getByText(shown)).toBeVisible();
+  const heights = await rows.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+  expect(heights.length).toBeGreaterThan(1);
+  expect(Math.max(...heights)).toBeLessThanOrEqual(80);
+  await check(page, "orders-phone");
+  await rows.filter({ hasText: long }).getByRole("link").click();
+  await heading(page, long);
 });

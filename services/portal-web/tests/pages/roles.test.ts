@@ -10,7 +10,7 @@ const STREET = "12 MG Road";
 const NOTICE = "Your role does not show customers’ phones and addresses.";
 
 const EVERYBODY = ["Overview", "Orders", "Events", "Subscription", "Pickup profile", "Account"];
-const KEYS_AND_WEBHOOKS = ["API keys", "Webhooks"];
+const KEYS_AND_WEBHOOKS = ["Quick start", "API keys", "Webhooks"];
 const MONEY = ["Wallet", "Cash on delivery"];
 
 /** What the side bar has for each role, what it lacks, and what the page of an order offers. */
@@ -83,12 +83,16 @@ for (const { role, pages, closed, seesCustomers, buttons } of ROLES) {
     } else {
       await expect(delivery.getByText("••••••0001")).toBeVisible();
       await expect(delivery.getByText(NOTICE)).toBeVisible();
+      await settled(page);
+      expect(await page.content()).not.toContain(STREET);
+      await page.getByRole("tab", { name: "Developers" }).click();
       await expect(request.first()).toBeVisible();
       await settled(page);
       const content = await page.content();
       expect(content).not.toContain(CUSTOMERS_PHONE.slice(3));
       expect(content).not.toContain(STREET);
     }
+    await page.getByRole("tab", { name: "Delivery" }).click();
     for (const name of ["Cancel order", "Driver assigned"] as const) {
       const offered = page.getByRole("main").getByRole("button", { name, exact: true });
       await expect(offered).toHaveCount(([...buttons] as string[]).includes(name) ? 1 : 0);

@@ -68,7 +68,7 @@ test("a debt has a row of its own, and both rows name what was taken back", asyn
   }
   await expect(row(page, "Statement", "Taken back in full").getByText("+₹500.00")).toBeVisible();
   await check(page, "wallet-owed", { bothSizes: true });
-  await page.goto("/");
+  await page.goto("/quick-start");
   await expect(page.getByRole("region", { name: "Status indicators" }).getByText("Money owed")).toBeVisible();
 });
 

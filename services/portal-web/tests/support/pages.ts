@@ -37,7 +37,7 @@ export async function logInWithToken(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Log in with the installation token" }).click();
   await page.getByLabel("Installation token").fill(stack.operatorToken);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
-  await heading(page, "Businesses");
+  await heading(page, "Overview");
 }
 
 /** Opens the menu with the name of who is logged in to the console, and chooses an entry. */
@@ -80,7 +80,7 @@ export async function joinStaffBy(page: Page, link: string, email: string): Prom
   await page.getByRole("button", { name: "Set password" }).click();
   await page.getByRole("link", { name: "Log in" }).click();
   await logIn(page, email, PASSWORD);
-  await heading(page, "Businesses");
+  await heading(page, "Overview");
 }
 
 /** Opens a business in the operator's console. */
@@ -131,6 +131,13 @@ export async function indicator(page: Page, name: string, label: string): Promis
 
 /** The value of a name in a list of facts. */
 export function fact(section: Locator, name: string): Locator {
+  return section
+    .locator("dt", { hasText: new RegExp(`^${name}$`) })
+    .locator("xpath=following-sibling::dd[1]");
+}
+
+/** The value of a key figure. */
+export function figure(section: Locator, name: string): Locator {
   return section
     .locator("dt", { hasText: new RegExp(`^${name}$`) })
     .locator("xpath=following-sibling::dd[1]");

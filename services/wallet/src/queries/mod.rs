@@ -1,5 +1,6 @@
 //! Reads, by topic.
 
+pub(crate) mod attention;
 pub(crate) mod cash;
 pub(crate) mod remittances;
 pub(crate) mod spend;

@@ -39,3 +39,15 @@ pub(crate) async fn businesses(
     let database = &state.unit.database;
     database.read(async |conn| store::wallets::businesses(conn, after, one_more(limit)).await).await
 }
+
+/// The balances of those of these businesses that have a wallet.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn balances(
+    state: &State,
+    businesses: &[BusinessId],
+) -> Result<Vec<(BusinessId, Paise)>, StoreError> {
+    let database = &state.unit.database;
+    database.read(async |conn| store::wallets::balances(conn, businesses).await).await
+}

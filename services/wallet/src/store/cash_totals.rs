@@ -67,6 +67,8 @@ macro_rules! is_outstanding {
     };
 }
 
+pub(super) use is_outstanding;
+
 /// The operator owes the collected cash, minus the settled cash. Before the collection is reported, it owes the expected
 /// cash. Drivers hold collected cash that is not handed over, the operator holds handed over cash that is not settled.
 const OUTSTANDING: &str = concat!(

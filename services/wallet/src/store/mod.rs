@@ -1,5 +1,6 @@
 //! PostgreSQL. Row structs are private to this folder.
 
+pub(crate) mod attention;
 pub(crate) mod cash;
 pub(crate) mod cash_differences;
 pub(crate) mod cash_months;

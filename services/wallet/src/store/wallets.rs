@@ -71,6 +71,22 @@ pub(crate) async fn businesses(
     ids.iter().map(|id| parse("wallets.business_id", id)).collect()
 }
 
+/// The balances of those of these businesses that have a wallet.
+pub(crate) async fn balances(
+    conn: &mut AsyncPgConnection,
+    businesses: &[BusinessId],
+) -> Result<Vec<(BusinessId, Paise)>, StoreError> {
+    let ids: Vec<String> = businesses.iter().map(BusinessId::to_string).collect();
+    let rows: Vec<(String, i64)> = wallets::table
+        .filter(wallets::business_id.eq_any(ids))
+        .select((wallets::business_id, wallets::balance_paise))
+        .load(conn)
+        .await?;
+    let balance =
+        |(id, balance): (String, i64)| Ok((parse("wallets.business_id", &id)?, Paise::new(balance)));
+    rows.into_iter().map(balance).collect()
+}
+
 /// Locks the existing wallets of these businesses, in the order of their ids, so that transactions with common wallets wait
 /// for each other instead of deadlocking.
 pub(crate) async fn lock(

@@ -1,5 +1,6 @@
 //! Endpoints and their businesses.
 
+use chrono::TimeDelta;
 use domain::{BusinessId, EndpointId};
 use postgres::StoreError;
 
@@ -7,6 +8,8 @@ use super::one_more_than;
 use crate::domain::{ENDPOINTS_MAX, Endpoint, EndpointsSummary, summary};
 use crate::state::State;
 use crate::store;
+
+pub(crate) use crate::store::FailingEndpoint;
 
 /// One more than `limit`. None if `after` is not in the list.
 pub(crate) async fn endpoints(
@@ -52,6 +55,12 @@ pub(crate) async fn businesses(
     limit: usize,
 ) -> Result<Vec<BusinessId>, StoreError> {
     let list = async |conn: &mut _| store::businesses_with_endpoints(conn, after, one_more_than(limit)).await;
+    state.unit.database.read(list).await
+}
+
+/// Endpoints of all businesses whose attempts all fail, the longest first. Those that are disabled are not among them.
+pub(crate) async fn failing_endpoints(state: &State, limit: i64) -> Result<Vec<FailingEndpoint>, StoreError> {
+    let list = async |conn: &mut _| store::failing_endpoints(conn, TimeDelta::zero(), limit).await;
     state.unit.database.read(list).await
 }
 

@@ -8,7 +8,8 @@ mod recoveries;
 mod verify_signature;
 
 pub(crate) use endpoints::{
-    businesses, endpoint, endpoints, endpoints_summary, endpoints_with_unreadable_secrets,
+    FailingEndpoint, businesses, endpoint, endpoints, endpoints_summary, endpoints_with_unreadable_secrets,
+    failing_endpoints,
 };
 pub(crate) use log::{deliveries, delivery};
 pub(crate) use order_timeline::{deliveries_of_events, deliveries_of_order, delivery_of_order};

@@ -43,7 +43,7 @@ pub(crate) use endpoints::{
     insert_endpoint, list_endpoints, lock_business, update_endpoint,
 };
 pub(crate) use events::body_of;
-pub(crate) use failing::{Notice, failing_endpoints, record_notices};
+pub(crate) use failing::{FailingEndpoint, Notice, failing_endpoints, record_notices};
 pub(crate) use fan_out::{InitialState, NewDelivery, Success, fan_out};
 pub(crate) use health::{bring_forward_endpoint, enable, record_forgery_test, reset_test};
 pub(crate) use held_back::{OrderPosition, held_back_events, held_back_overview, hold_back, take_held_back};

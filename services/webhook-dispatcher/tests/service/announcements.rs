@@ -101,3 +101,21 @@ async fn an_endpoint_that_says_it_is_gone_is_announced_with_the_reason() {
     assert_eq!(Some(disabled.reason), trouble.disabled_reason);
     assert_eq!(heard.disabled(), 1, "it is disabled once");
 }
+
+#[tokio::test]
+async fn failing_endpoints_of_all_businesses_are_listed_for_the_operator() {
+    let adjust = |settings: &mut webhook_dispatcher::Settings| {
+        settings.webhooks.retry_seconds = retries(&["0.2"; 40].join(","));
+    };
+    let harness = Harness::start_with(adjust, Clock::system()).await;
+    let (broken, fine) = (Receiver::start(|_, _| reply(500)), Receiver::start(|_, _| reply(200)));
+    let failing = harness.endpoint(&broken).await;
+    let working = harness.endpoint(&fine).await;
+    assert!(harness.hooks.failing().await.expect("a list").is_empty());
+    harness.publish_created(&harness.new_order(Mode::Live)).await;
+    until("one works", async || harness.succeeded(&working).await).await;
+    let listed = async || harness.hooks.failing().await.expect("a list");
+    until("the other fails", async || !listed().await.is_empty()).await;
+    let shown: Vec<_> = listed().await.into_iter().map(|one| (one.business_id, one.endpoint_id)).collect();
+    assert_eq!(shown, [(harness.business, failing.view.id)]);
+}

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use demo::eventually;
 use domain::Entropy;
 use local_stack::Stack;
 use tokio::task::JoinSet;
@@ -26,6 +27,9 @@ pub(crate) use tenant::{Kind, Tenant};
 const SHOPS: u32 = 3;
 /// The pause between two orders of a shop.
 const PAUSE: Duration = Duration::from_millis(30);
+
+/// Longer than a fault keeps an event from the wallet.
+const PAY_OUT_MAX: Duration = Duration::from_secs(120);
 
 /// The state that all callers of a round share.
 #[derive(Clone)]
@@ -79,6 +83,13 @@ async fn keep_shop(
         let story = ship::ship(scene, tenant, &reference).await;
         stories.push(story.with_context(|| format!("order {reference} of {:?}", tenant.kind))?);
         sleep(PAUSE).await;
+    }
+    // A shop that waited for the wallet earlier would place no orders meanwhile.
+    for story in stories.iter().filter(|story| story.fate == Fate::Delivered && !story.paid_out) {
+        eventually("a remittance of cash that the wallet knows", PAY_OUT_MAX, || async {
+            Ok(ship::pay_out(tenant, story).await?.then_some(()))
+        })
+        .await?;
     }
     Ok(stories)
 }

@@ -75,6 +75,8 @@ pub(crate) struct OrderStory {
     /// A request has an unknown outcome, so a refusal is not final.
     pub(crate) was_left: bool,
     pub(crate) fate: Fate,
+    /// A remittance paid its cash out.
+    pub(crate) paid_out: bool,
 }
 
 impl OrderStory {
@@ -93,6 +95,7 @@ impl OrderStory {
             refused: None,
             was_left: false,
             fate: Fate::Waits,
+            paid_out: false,
         }
     }
 

@@ -23,8 +23,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(250);
 /// The time limit for finding an order that is being placed, to cancel it.
 const EARLY_CANCEL: Duration = Duration::from_secs(10);
 
-/// Longer than a fault keeps an event from the wallet.
-const PAY_OUT_MAX: Duration = Duration::from_secs(120);
+/// The wallet mostly gets the fleet's last report within this time.
+const EVENT_PAUSE: Duration = Duration::from_millis(300);
 
 pub(super) async fn ship(scene: &Scene, tenant: &Tenant, reference: &str) -> anyhow::Result<OrderStory> {
     let mut story = OrderStory::begin(reference, &scene.chance);
@@ -129,25 +129,23 @@ async fn follow_fate(scene: &Scene, tenant: &Tenant, story: &mut OrderStory) -> 
         let report = Fleet::progress(&id, event, story.cash);
         insist(event, || fleet.send(&id, &report)).await?.expect(200)?;
     }
-    if story.fate == Fate::Delivered { pay_out(tenant, story, &id).await } else { Ok(()) }
+    if story.fate == Fate::Delivered {
+        sleep(EVENT_PAUSE).await;
+        story.paid_out = pay_out(tenant, story).await?;
+    }
+    Ok(())
 }
 
-/// The operator records the bank transfer. The wallet refuses it until it knows that the cash was handed over.
-async fn pay_out(tenant: &Tenant, story: &OrderStory, id: &str) -> anyhow::Result<()> {
+/// The operator records the bank transfer. False while the wallet does not know that the cash was handed over.
+pub(super) async fn pay_out(tenant: &Tenant, story: &OrderStory) -> anyhow::Result<bool> {
     let path = format!("/businesses/{}/remittances", tenant.business.portal.business_id);
+    let id = story.id().context("a delivered order has an id")?;
     let wanted = json!({ "bankReference": story.reference, "paidOn": "2026-01-31", "csv": id });
-    eventually("a remittance of cash that the wallet knows", PAY_OUT_MAX, || async {
-        let call = || tenant.business.operator.call(Method::POST, &path, &wanted);
-        let reply = insist("a remittance", call).await?;
-        ensure!(
-            reply.status.is_success() || reply.status == 400,
-            "a remittance: {} {}",
-            reply.status,
-            reply.text
-        );
-        Ok(reply.status.is_success().then_some(()))
-    })
-    .await
+    let call = || tenant.business.operator.call(Method::POST, &path, &wanted);
+    let reply = insist("a remittance", call).await?;
+    let is_early = reply.status == 400;
+    ensure!(reply.status.is_success() || is_early, "a remittance: {} {}", reply.status, reply.text);
+    Ok(!is_early)
 }
 
 /// Retries until it is answered with a valid key.

@@ -1,9 +1,13 @@
 //! Businesses.
 
-use domain::BusinessId;
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
 use crate::business::domain::{Business, BusinessFilter, ListedBusiness, Standing};
+use crate::business::queries::unanswered::Unanswered;
 use crate::state::State;
 use crate::store::{businesses, users};
 
@@ -23,6 +27,41 @@ pub(crate) async fn list(
     filter: &BusinessFilter,
 ) -> Result<Option<Vec<ListedBusiness>>, StoreError> {
     state.unit.database.read(async |conn| businesses::list(conn, limit, after, filter).await).await
+}
+
+/// What the other services know about a business in the operator's list. `None` for a service that did not answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ListedActivity {
+    pub(crate) balance: Option<Paise>,
+    pub(crate) recent_orders: Option<i64>,
+    pub(crate) last_order_at: Option<DateTime<Utc>>,
+}
+
+/// Asks each service once for all these businesses, which are at most a page.
+pub(crate) async fn activity_of(state: &State, ids: &[BusinessId]) -> HashMap<BusinessId, ListedActivity> {
+    if ids.is_empty() {
+        return HashMap::new();
+    }
+    let (balances, orders) =
+        tokio::join!(state.peers.wallet.balances(ids), state.peers.orders.activity_of(ids));
+    let mut unanswered = Unanswered::default();
+    let balances = unanswered.unwrap("wallet", balances);
+    let orders = unanswered.unwrap("order-api", orders);
+    let mut of_each: HashMap<BusinessId, ListedActivity> = HashMap::new();
+    if let Some(balances) = balances {
+        // A business that never paid in has an empty wallet.
+        for id in ids {
+            of_each.entry(*id).or_default().balance = Some(Paise::ZERO);
+        }
+        for found in balances {
+            of_each.entry(found.business_id).or_default().balance = Some(found.balance_paise);
+        }
+    }
+    for found in orders.into_iter().flatten() {
+        let of = of_each.entry(found.business_id).or_default();
+        (of.recent_orders, of.last_order_at) = (Some(found.recent), found.last_at);
+    }
+    of_each
 }
 
 /// A business as in the operator's list, and its number of users.

@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, GoLiveItem};
+use domain::{BusinessId, GoLiveItem, Paise};
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, read_object, read_query};
@@ -52,7 +52,7 @@ pub(crate) struct BusinessView {
     tag = "Operator",
     summary = "List businesses, newest first",
     params(params::BusinessesParams),
-    responses((status = 200, description = "A page of businesses.", body = internal_api::Page<BusinessView>)),
+    responses((status = 200, description = "A page of businesses.", body = internal_api::Page<ListedView>)),
 )]
 pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (page, filter) = read_query(&request, |fields| {
@@ -67,10 +67,33 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     let page = PageRequest::new(page, "business")?;
     let rows = businesses::list(&state, page.limit, page.after, &filter).await?;
     let page = page.page(rows)?;
-    let businesses = page.data.iter().map(|listed| listed.standing.business.id);
-    Sent::new("businesses", businesses).found_by(&state, filter.search.as_deref()).record(&request);
-    let view = |listed: ListedBusiness| BusinessView::of(listed.standing, Some(listed.owner_email));
+    let ids: Vec<BusinessId> = page.data.iter().map(|listed| listed.standing.business.id).collect();
+    Sent::new("businesses", &ids).found_by(&state, filter.search.as_deref()).record(&request);
+    let activity = businesses::activity_of(&state, &ids).await;
+    let view = |listed: ListedBusiness| {
+        let of = activity.get(&listed.standing.business.id).copied().unwrap_or_default();
+        ListedView {
+            business: BusinessView::of(listed.standing, Some(listed.owner_email)),
+            balance_paise: of.balance,
+            recent_orders: of.recent_orders,
+            last_order_at: of.last_order_at,
+        }
+    };
     Ok(HttpResponse::Ok().json(page.map(view)))
+}
+
+/// A business in the list.
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListedView {
+    #[serde(flatten)]
+    business: BusinessView,
+    /// Null if the wallet's service does not answer.
+    balance_paise: Option<Paise>,
+    /// The live orders of the last 30 days; 5000 means 5,000 or more. Null if the orders' service does not answer.
+    recent_orders: Option<i64>,
+    /// When the latest live order was placed.
+    last_order_at: Option<DateTime<Utc>>,
 }
 
 /// One business with further details.

@@ -63,6 +63,7 @@ pub(crate) struct OrdersParams {
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExceptionsParams {
     /// Default: failed.
+    #[param(inline)]
     kind: Option<ExceptionKind>,
 }
 
@@ -124,6 +125,16 @@ pub(crate) struct FindOrdersParams {
     /// In place of `search`: an exact id, tracking code or reference of an order.
     #[param(max_length = 200)]
     code: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct OrdersOfBusinessParams {
+    mode: Option<Mode>,
+    status: Option<DeliveryStatus>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    starting_after: Option<String>,
 }
 
 #[derive(IntoParams)]

@@ -1,18 +1,20 @@
-//! `/v1/operator/orders`: finds orders of any business, and reads their timeline.
+//! `/v1/operator/orders`: finds orders of any business, lists those of one, and reads their timeline.
 
 use std::collections::HashMap;
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
-use internal_api::orders::OrderView;
+use internal_api::Page;
+use internal_api::orders::{OrderView, OrdersQuery};
 use serde::Serialize;
 use web::{ApiError, TextRule, page_query, read_query};
 
 use crate::business::queries::businesses;
+use crate::business::routes::businesses::business_id;
 use crate::http::openapi::params;
 use crate::http::operator_records::Sent;
-use crate::relay::routes::orders::order_id;
+use crate::relay::routes::orders::{FORWARDED, mode, order_id};
 use crate::state::State;
 
 /// order-api validates it.
@@ -66,6 +68,36 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         order: found.order,
     });
     Ok(HttpResponse::Ok().json(FoundOrders { data: data.collect() }))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}/orders",
+    operation_id = "listOrdersOfBusiness",
+    tag = "Operator",
+    summary = "List the orders of a business, newest first",
+    params(("id" = domain::BusinessId, Path, description = "The business."), params::OrdersOfBusinessParams),
+    responses((status = 200, description = "A page of orders.", body = Page<OrderView>)),
+)]
+pub(crate) async fn of_business(
+    state: Data<State>,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = read_query(&request, |fields| {
+        let page = fields.page();
+        OrdersQuery {
+            mode: mode(fields),
+            limit: Some(page.limit),
+            starting_after: page.starting_after,
+            status: fields.text("status", FORWARDED),
+            ..OrdersQuery::default()
+        }
+    })?;
+    let business = business_id(&state, &business).await?;
+    let page = state.peers.orders.list(business, &query).await?;
+    Sent::new("orders", page.data.iter().map(|order| order.id)).record(&request);
+    Ok(HttpResponse::Ok().json(page))
 }
 
 #[utoipa::path(

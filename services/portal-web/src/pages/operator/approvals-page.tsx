@@ -1,25 +1,15 @@
-import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
+import { Group, NativeSelect } from "@mantine/core";
 import { IconChecks } from "@tabler/icons-react";
-import { Link, useSearchParams } from "react-router-dom";
+import { useSearchParams } from "react-router-dom";
 import { type ApprovalState, useApprovals } from "../../api/operator-approvals";
 import { useOperatorSession } from "../../api/operator-session";
-import type { Approval } from "../../api/types";
-import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
-import { StatusBadge } from "../../components/status-badge";
-import { Time } from "../../components/time";
 import { joinList } from "../../format/service-names";
 import { choices } from "../../format/status-label";
-import {
-  APPROVAL_STATES,
-  approvalState,
-  approvalTitle,
-  coveredCredits,
-  RELATED_RULE,
-  requesterName,
-} from "./approval-labels";
+import { approvalColumns } from "./approval-columns";
+import { APPROVAL_STATES, coveredCredits, RELATED_RULE } from "./approval-labels";
 import { ApprovalLimit } from "./approval-limit";
 
 /** Requests that wait for a second person, and what became of them. */
@@ -47,7 +37,7 @@ export function Component() {
         label="Approvals"
         list={useApprovals(state as ApprovalState | undefined)}
         failed="The approvals could not be loaded"
-        columns={COLUMNS}
+        columns={approvalColumns}
         rowKey={(approval) => approval.id}
         empty={
           state ? (
@@ -78,37 +68,3 @@ function usePolicyText(): string {
   if (covered.length === 0) return "No action needs an approval now.";
   return `These actions need an approval: ${joinList(covered)}.`;
 }
-
-const COLUMNS: Column<Approval>[] = [
-  {
-    key: "request",
-    header: "Request",
-    lead: true,
-    render: (approval) => (
-      <div style={{ overflowWrap: "anywhere" }}>
-        <Anchor component={Link} to={approval.id} fw={500}>
-          {approvalTitle(approval)}
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {approval.businessName ?? approval.businessId}
-        </Text>
-      </div>
-    ),
-  },
-  {
-    key: "state",
-    header: "Status",
-    render: (approval) => (
-      <Group gap="xs">
-        <StatusBadge {...approvalState(approval)} />
-        {approval.state === "pending" && approval.yours && <StatusBadge tone="idle" label="Yours" pill />}
-      </Group>
-    ),
-  },
-  {
-    key: "by",
-    header: "Requested by",
-    render: (approval) => <span style={{ overflowWrap: "anywhere" }}>{requesterName(approval)}</span>,
-  },
-  { key: "at", header: "Requested", render: (approval) => <Time at={approval.requestedAt} relative /> },
-];

@@ -1,5 +1,5 @@
-import { Group, Stack, Tabs, Text } from "@mantine/core";
-import { useParams, useSearchParams } from "react-router-dom";
+import { Group, Stack, Text } from "@mantine/core";
+import { useParams } from "react-router-dom";
 import { type BusinessDetails, useBusiness } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
 import { BackLink } from "../../components/back-link";
@@ -8,8 +8,12 @@ import { CopyButton } from "../../components/copy-button";
 import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
+import { UrlTabs } from "../../components/url-tabs";
+import { BusinessApprovals } from "./business-approvals";
 import { BusinessAuditLog } from "./business-audit-log";
+import { BusinessCash } from "./business-cash";
 import { BusinessHealthPart } from "./business-health";
+import { BusinessOrders } from "./business-orders";
 import { BusinessPeople } from "./business-people";
 import { BusinessStatus } from "./business-status";
 import { BusinessWallet } from "./business-wallet";
@@ -42,9 +46,27 @@ export function Component() {
 }
 
 function Details({ business }: { business: BusinessDetails }) {
-  const [search, setSearch] = useSearchParams();
-  const tab = search.get("tab") ?? "status";
-  const mayReadUsers = useMay("read_users");
+  const [readsUsers, readsOrders] = [useMay("read_users"), useMay("read_orders")];
+  const [readsCash, reviews] = [useMay("read_cash"), useMay("review_approvals")];
+  const { id } = business;
+  const tabs = [
+    {
+      value: "status",
+      label: "Status",
+      panel: (
+        <Stack gap="md">
+          <BusinessStatus business={business} />
+          <BusinessWallet business={business} />
+        </Stack>
+      ),
+    },
+    { value: "health", label: "Health", panel: <BusinessHealthPart businessId={id} /> },
+    readsOrders && { value: "orders", label: "Orders", panel: <BusinessOrders businessId={id} /> },
+    readsCash && { value: "cash", label: "Cash", panel: <BusinessCash businessId={id} /> },
+    readsUsers && { value: "users", label: "Users", panel: <BusinessPeople businessId={id} /> },
+    reviews && { value: "approvals", label: "Approvals", panel: <BusinessApprovals businessId={id} /> },
+    readsUsers && { value: "audit-log", label: "Audit log", panel: <BusinessAuditLog businessId={id} /> },
+  ];
   return (
     <>
       <PageHeader
@@ -58,37 +80,7 @@ function Details({ business }: { business: BusinessDetails }) {
         }
       />
       <PendingRequests businessId={business.id} />
-      <Tabs
-        value={tab}
-        onChange={(next) => setSearch(next && next !== "status" ? { tab: next } : {}, { replace: true })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="status">Status</Tabs.Tab>
-          <Tabs.Tab value="health">Health</Tabs.Tab>
-          {mayReadUsers && (
-            <>
-              <Tabs.Tab value="users">Users</Tabs.Tab>
-              <Tabs.Tab value="audit-log">Audit log</Tabs.Tab>
-            </>
-          )}
-        </Tabs.List>
-        <Tabs.Panel value="status">
-          <Stack gap="md">
-            <BusinessStatus business={business} />
-            <BusinessWallet business={business} />
-          </Stack>
-        </Tabs.Panel>
-        <Tabs.Panel value="health">
-          <BusinessHealthPart businessId={business.id} />
-        </Tabs.Panel>
-        <Tabs.Panel value="users">
-          <BusinessPeople businessId={business.id} />
-        </Tabs.Panel>
-        <Tabs.Panel value="audit-log">
-          <BusinessAuditLog businessId={business.id} />
-        </Tabs.Panel>
-      </Tabs>
+      <UrlTabs tabs={tabs.filter((tab) => tab !== false)} />
     </>
   );
 }

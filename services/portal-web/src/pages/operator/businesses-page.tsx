@@ -5,6 +5,7 @@ import { type Business, type BusinessFilter, useBusinesses } from "../../api/ope
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
+import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { StatusBadge } from "../../components/status-badge";
@@ -18,33 +19,52 @@ const COLUMNS: Column<Business>[] = [
   {
     key: "status",
     header: "Status",
-    width: "16%",
-    render: ({ status }) => <StatusBadge {...statusLabel(BUSINESS_STATUSES, status)} />,
+    width: "15%",
+    render: (business) => <Standing business={business} />,
   },
   {
     key: "subscription",
     header: "Subscription",
-    width: "20%",
+    width: "15%",
     render: (business) => <Plan business={business} />,
   },
   {
-    key: "live",
-    header: "Live orders",
-    width: "16%",
-    render: ({ unlocked, missing }) => (
-      <StatusBadge
-        tone={unlocked ? "good" : "idle"}
-        label={unlocked ? "Unlocked" : `Locked, ${missing.length} open`}
-      />
-    ),
+    key: "balance",
+    header: "Balance",
+    width: "13%",
+    align: "end",
+    render: ({ balancePaise }) =>
+      typeof balancePaise === "number" ? <Money paise={balancePaise} /> : "Unavailable",
+  },
+  {
+    key: "orders",
+    header: "Orders, 30 days",
+    width: "12%",
+    align: "end",
+    render: ({ recentOrders }) => recentCount(recentOrders),
+  },
+  {
+    key: "last",
+    header: "Last order",
+    width: "12%",
+    render: ({ lastOrderAt, recentOrders }) =>
+      typeof recentOrders === "number" ? <Time at={lastOrderAt} never="None" relative /> : "Unavailable",
   },
   {
     key: "since",
     header: "Signed up",
-    width: "15%",
+    width: "12%",
     render: ({ createdAt }) => <Time at={createdAt} relative />,
   },
 ];
+
+/** The most recent orders that the server counts. */
+const RECENT_MAX = 5_000;
+
+function recentCount(count: number | null | undefined): string {
+  if (typeof count !== "number") return "Unavailable";
+  return count >= RECENT_MAX ? `${RECENT_MAX} or more` : String(count);
+}
 
 export function Component() {
   const [filter, change] = useBusinessFilter();
@@ -124,6 +144,18 @@ function Name({ business }: { business: Business }) {
           {business.ownerEmail}
         </Text>
       )}
+    </div>
+  );
+}
+
+/** The status, and whether live orders are unlocked. */
+function Standing({ business: { status, unlocked, missing } }: { business: Business }) {
+  return (
+    <div>
+      <StatusBadge {...statusLabel(BUSINESS_STATUSES, status)} />
+      <Text size="xs" c="dimmed">
+        {unlocked ? "Unlocked" : `Locked, ${missing.length} open`}
+      </Text>
     </div>
   );
 }

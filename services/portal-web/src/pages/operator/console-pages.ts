@@ -8,6 +8,7 @@ export interface ConsolePage {
 
 /** The pages of the navigation. Pages below one have its permission. */
 export const CONSOLE_PAGES: ConsolePage[] = [
+  { path: "/operator/overview", label: "Overview", permission: "read_businesses" },
   { path: "/operator/businesses", label: "Businesses", permission: "read_businesses" },
   { path: "/operator/orders", label: "Find an order", permission: "read_orders" },
   { path: "/operator/cash", label: "Cash", permission: "read_cash" },

@@ -12,6 +12,7 @@ import { CodBadge, DeliveryBadge } from "../orders/order-badges";
 import { OrderParcel } from "../orders/order-parcel";
 import { OrderParties } from "../orders/order-parties";
 import { OrderTimeline } from "../orders/order-timeline";
+import { OrderPostings, OrderWebhooks } from "../orders/order-webhooks";
 
 /** A summary of an order. The details are open if it is the only result. */
 export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: boolean }) {
@@ -50,12 +51,15 @@ function Details({ order, businessId }: { order: Order; businessId: string }) {
   return (
     <Grid gap="md" mt="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
-        <OrderTimeline
-          order={order}
-          timeline={timeline}
-          hasDeliveryPages={false}
-          endpoints={health?.endpoints ?? undefined}
-        />
+        <Stack>
+          <OrderTimeline timeline={timeline} />
+          <OrderWebhooks
+            timeline={timeline}
+            hasDeliveryPages={false}
+            endpoints={health?.endpoints ?? undefined}
+          />
+          {order.mode === "live" && <OrderPostings timeline={timeline} />}
+        </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>

@@ -55,7 +55,7 @@ function Frame({ session }: { session: OperatorSession }) {
       </a>
       <header className={classes.header}>
         <div className={classes.bar} data-open={isOpen || undefined}>
-          <Link to="/operator/businesses" className={shell.brandLink}>
+          <Link to="/operator/overview" className={shell.brandLink}>
             <Brand />
           </Link>
           <span className={classes.tag}>Operator</span>

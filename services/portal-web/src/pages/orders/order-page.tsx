@@ -8,18 +8,22 @@ import { BackLink } from "../../components/back-link";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { Time } from "../../components/time";
+import { UrlTabs } from "../../components/url-tabs";
 import { AfterFailure } from "./after-failure";
 import { CancelOrder } from "./cancel-order";
 import { CorrectDelivery } from "./correct-delivery";
 import { canCancel, canCorrect, wasPickedUp } from "./next-events";
 import { DeliveryBadge } from "./order-badges";
 import { OrderMoney } from "./order-money";
+import { OrderOutcome } from "./order-outcome";
 import { OrderParcel } from "./order-parcel";
 import { OrderParties } from "./order-parties";
 import { OrderRequest } from "./order-request";
 import { OrderTimeline } from "./order-timeline";
+import { OrderPostings, OrderWebhooks } from "./order-webhooks";
 import { SimulateOrder } from "./simulate-order";
 import { timelinePollMs } from "./timeline-polling";
+import type { Timeline } from "./timeline-section";
 
 export function Component() {
   const { orderId = "" } = useParams();
@@ -48,9 +52,6 @@ export function Component() {
 function Details({ order }: { order: Order }) {
   useFollowOrder(order);
   const timeline = useTimeline(order.id, (entries) => timelinePollMs(entries));
-  const seesWebhooks = useMay("read_webhooks");
-  const endpoints = useEndpoints(seesWebhooks);
-  const canSimulate = useMay("manage_integration");
   const canCancelOrders = useMay("cancel_orders");
   return (
     <>
@@ -87,31 +88,70 @@ function Details({ order }: { order: Order }) {
           </>
         }
       />
+      <OrderOutcome order={order} entries={timeline.rows} />
       <AfterFailure order={order} canDecide={canCancelOrders} />
-      <Grid gap="md">
-        <Grid.Col span={{ base: 12, md: 7 }}>
-          <Stack>
-            {canSimulate && order.mode === "test" && (
-              <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
-            )}
-            <OrderTimeline
-              order={order}
-              timeline={timeline}
-              hasDeliveryPages={seesWebhooks}
-              endpoints={endpoints.data && endpoints.rows}
-            />
-            <OrderRequest order={order} />
-          </Stack>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack>
-            <OrderMoney order={order} />
-            <OrderParties order={order} />
-            <OrderParcel order={order} />
-          </Stack>
-        </Grid.Col>
-      </Grid>
+      <UrlTabs
+        tabs={[
+          { value: "delivery", label: "Delivery", panel: <Delivery order={order} timeline={timeline} /> },
+          {
+            value: "developers",
+            label: "Developers",
+            panel: <Developers order={order} timeline={timeline} />,
+          },
+        ]}
+      />
     </>
+  );
+}
+
+interface PartProps {
+  order: Order;
+  timeline: Timeline;
+}
+
+function Delivery({ order, timeline }: PartProps) {
+  const canSimulate = useMay("manage_integration");
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack>
+          {canSimulate && order.mode === "test" && (
+            <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
+          )}
+          <OrderTimeline timeline={timeline} />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack>
+          <OrderMoney order={order} />
+          <OrderParties order={order} />
+          <OrderParcel order={order} />
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+/** What happened between the business's programs and the service. */
+function Developers({ order, timeline }: PartProps) {
+  const seesWebhooks = useMay("read_webhooks");
+  const endpoints = useEndpoints(seesWebhooks);
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Stack>
+          <OrderWebhooks
+            timeline={timeline}
+            hasDeliveryPages={seesWebhooks}
+            endpoints={endpoints.data && endpoints.rows}
+          />
+          {order.mode === "live" && <OrderPostings timeline={timeline} />}
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <OrderRequest order={order} />
+      </Grid.Col>
+    </Grid>
   );
 }
 

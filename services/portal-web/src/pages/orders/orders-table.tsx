@@ -26,7 +26,8 @@ export function OrdersTable({ orders, mode, latest, empty }: OrdersTableProps) {
       label={mode === "test" ? "Test orders" : "Live orders"}
       list={orders}
       failed="The orders could not be loaded"
-      columns={COLUMNS}
+      columns={orderColumns(orderPath)}
+      card={(order) => <OrderCard order={order} path={orderPath(order)} />}
       rowKey={(order) => order.id}
       rowClass={(order) =>
         latest.some(({ id }) => id === order.id) ? `${linked.row} ${classes.arrived}` : linked.row
@@ -39,8 +40,18 @@ export function OrdersTable({ orders, mode, latest, empty }: OrdersTableProps) {
   );
 }
 
-const COLUMNS: Column<Order>[] = [
-  { key: "order", header: "Order", lead: true, render: (order) => <Name order={order} /> },
+function orderPath({ id }: Order): string {
+  return `/orders/${id}`;
+}
+
+/** The columns of a list of orders, whose pages are at these paths. */
+export const orderColumns = (path: (order: Order) => string): Column<Order>[] => [
+  {
+    key: "order",
+    header: "Order",
+    lead: true,
+    render: (order) => <Name order={order} path={path(order)} />,
+  },
   {
     key: "status",
     header: "Status",
@@ -65,10 +76,16 @@ const COLUMNS: Column<Order>[] = [
   },
 ];
 
-function Name({ order }: { order: Order }) {
+interface RowProps {
+  order: Order;
+  /** Of the order's page. */
+  path: string;
+}
+
+function Name({ order, path }: RowProps) {
   return (
     <>
-      <Anchor component={Link} to={`/orders/${order.id}`} className={linked.open} size="sm" fw={500}>
+      <Anchor component={Link} to={path} className={linked.open} size="sm" fw={500}>
         {order.orderReference}
       </Anchor>
       <Text size="xs" c="dimmed" ff="monospace" className={linked.clip}>
@@ -98,6 +115,44 @@ function Payment({ order }: { order: Order }) {
       </Text>
       <CodBadge order={order} />
     </>
+  );
+}
+
+/** A row on a phone: three lines of at most 80 pixels together. */
+export function OrderCard({ order, path }: RowProps) {
+  const { mode, payment, customer, delivery } = order;
+  const isCod = payment.paymentType === "cod";
+  return (
+    <div className={classes.card}>
+      <Anchor component={Link} to={path} className={linked.open} size="sm" fw={500}>
+        {order.orderReference}
+      </Anchor>
+      <DeliveryBadge status={order.status} />
+      <span>{[customer.name, delivery.city].filter(Boolean).join(", ")}</span>
+      <span>
+        {isCod ? (
+          <>
+            COD <Money paise={payment.codAmountPaise ?? 0} />
+          </>
+        ) : (
+          "Prepaid"
+        )}
+      </span>
+      <Time at={order.createdAt} relative />
+      {isCod ? (
+        <CodBadge order={order} />
+      ) : (
+        <span>
+          {mode === "test" ? (
+            "Free"
+          ) : (
+            <>
+              Fee <Money paise={payment.deliveryFeePaise} />
+            </>
+          )}
+        </span>
+      )}
+    </div>
   );
 }
 

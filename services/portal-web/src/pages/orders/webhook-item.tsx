@@ -9,7 +9,7 @@ import { sentence } from "../../format/order-labels";
 import { hostAndPath } from "../../format/url";
 import { Item } from "./timeline-item";
 
-type WebhookEntry = Extract<TimelineEntry, { type: "webhook" }>;
+export type WebhookEntry = Extract<TimelineEntry, { type: "webhook" }>;
 
 interface WebhookItemProps {
   entry: WebhookEntry;

@@ -1,89 +1,51 @@
-import { Alert, Button, Grid, Stack, Text } from "@mantine/core";
-import { IconPlugConnectedX } from "@tabler/icons-react";
-import { missingServices, useLiveStatus } from "../../api/status";
-import type { Status } from "../../api/types";
-import { useMay } from "../../app/session";
-import { useFreshStanding } from "../../app/use-fresh-standing";
+import type { Home } from "../../api/home";
+import { useHome } from "../../api/home";
+import { useStatus } from "../../api/status";
 import { ErrorState } from "../../components/error-state";
+import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
-import { joinList, serviceName } from "../../format/service-names";
-import { FailingEndpoints } from "../webhooks/failing-endpoints";
-import { AdviceList } from "./advice-list";
-import { GoLiveList } from "./go-live-list";
-import { Indicators } from "./indicators";
-import { QuickStart } from "./quick-start";
+import { HomePart } from "./home-part";
+import { Onboarding } from "./onboarding";
 
+/** The home page: the way to the first live order, and afterwards what happens today. */
 export function Component() {
-  const status = useLiveStatus();
-  useFreshStanding(status.data);
-  const isFailed = Boolean(status.error && !status.data);
-  const missing = missingServices(status.data);
-  const [seesKeys, seesWebhooks] = [useMay("read_keys"), useMay("read_webhooks")];
+  const home = useHome();
+  const isLive = useIsLive(home.data, home.error !== null);
   return (
     <>
       <PageHeader
         title="Overview"
-        description="The status of your integration, and what is missing for live orders."
+        description={
+          isLive
+            ? "Your live orders today, and what needs your attention."
+            : "The status of your integration, and what is missing for live orders."
+        }
       />
-      <Stack gap="lg">
-        {isFailed ? (
-          <ErrorState
-            error={status.error}
-            title="The status could not be loaded"
-            onRetry={() => status.refetch()}
-          />
-        ) : (
-          <Indicators status={status.data} />
-        )}
-        {missing.length > 0 && <MissingData services={missing} onRetry={() => status.refetch()} />}
-        {seesWebhooks && mayNeedAttention(status.data) && <FailingEndpoints />}
-        <Grid gap="lg">
-          {seesKeys && (
-            <Grid.Col span={{ base: 12, md: 7 }} order={{ base: 2, md: 1 }}>
-              <QuickStart />
-            </Grid.Col>
-          )}
-          <Grid.Col span={{ base: 12, md: seesKeys ? 5 : 12 }} order={{ base: 1, md: 2 }}>
-            <Stack gap="lg">
-              {!isFailed && <GoLiveList status={status.data} />}
-              {status.data?.advice && <AdviceList advice={status.data.advice} />}
-            </Stack>
-          </Grid.Col>
-        </Grid>
-      </Stack>
+      {isLive === undefined ? (
+        <Loading what="Loading the overview" height={360} radius="lg" />
+      ) : !isLive ? (
+        <Onboarding />
+      ) : home.data ? (
+        <HomePart home={home.data} />
+      ) : (
+        <ErrorState
+          error={home.error}
+          title="The overview could not be loaded"
+          onRetry={() => home.refetch()}
+        />
+      )}
     </>
   );
 }
 
-/** Names the services whose data is missing. */
-function MissingData({ services, onRetry }: { services: string[]; onRetry: () => void }) {
-  return (
-    <Alert
-      role="status"
-      color="yellow"
-      variant="light"
-      icon={<IconPlugConnectedX aria-hidden />}
-      title="Some data is unavailable"
-    >
-      <Stack gap="xs" align="flex-start">
-        <Text>
-          No response from: {joinList(services.map(serviceName))}. Their values are shown as “Unknown” or as
-          not done. This page retries automatically.
-        </Text>
-        <Button size="xs" variant="default" onClick={onRetry}>
-          Try again
-        </Button>
-      </Stack>
-    </Alert>
-  );
-}
-
-/** An endpoint whose test passed may accept forged signatures: only the list of endpoints says so. */
-const TO_LOOK_AT = ["failing", "failed", "disabled", "passed"];
-
-function mayNeedAttention(status: Status | undefined): boolean {
-  const { webhook, webhookConnectionTest } = status?.indicators ?? {};
-  return [webhook, webhookConnectionTest].some(
-    (indicator) => indicator && TO_LOOK_AT.includes(indicator.code),
-  );
+/**
+ * Whether the business has placed a live order. Without an answer about its orders, whether it may place some. `undefined`
+ * until it is known.
+ */
+function useIsLive(home: Home | undefined, isFailed: boolean): boolean | undefined {
+  const isUnknown = isFailed || home?.orders === null;
+  const { data: status, error } = useStatus(false, isUnknown);
+  if (home?.orders) return Boolean(home.orders.lastAt);
+  if (!isUnknown) return undefined;
+  return status ? status.goLive.unlocked : error ? false : undefined;
 }

@@ -1,0 +1,100 @@
+//! What the operator's pages ask about many businesses at once: those that need attention, the worst first, at most
+//! [`ATTENTION_MAX`] of each kind; and the activity of those in a list.
+
+use chrono::{DateTime, Utc};
+use domain::{BusinessId, EndpointId, Paise};
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::CallError;
+use crate::orders::OrdersClient;
+use crate::wallet::WalletClient;
+use crate::webhooks::WebhooksClient;
+
+pub const ATTENTION_MAX: i64 = 20;
+/// The most businesses that a call names.
+pub const BUSINESSES_MAX: usize = 100;
+/// The most recent orders that [`BusinessActivity`] counts.
+pub const RECENT_MAX: i64 = 5_000;
+
+/// `GET /internal/attention` of wallet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletAttention {
+    pub low_balances: Vec<LowBalance>,
+    pub late_cash: Vec<LateCash>,
+}
+
+/// A funded wallet below its threshold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LowBalance {
+    pub business_id: BusinessId,
+    pub balance_paise: Paise,
+}
+
+/// The cash that a business waits for since more than seven days.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LateCash {
+    pub business_id: BusinessId,
+    pub orders: i64,
+    pub amount_paise: Paise,
+    /// Of the oldest order.
+    pub due_since: DateTime<Utc>,
+}
+
+/// `GET /internal/failing-endpoints` of webhook-dispatcher: every attempt fails, and the endpoint is not disabled yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailingEndpoint {
+    pub business_id: BusinessId,
+    pub endpoint_id: EndpointId,
+    pub failing_since: DateTime<Utc>,
+}
+
+/// `POST /internal/orders/activity` of order-api: the live orders of a business.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BusinessActivity {
+    pub business_id: BusinessId,
+    /// Orders of the last 30 days; 5000 means 5,000 or more.
+    pub recent: i64,
+    /// When the latest order was placed.
+    pub last_at: Option<DateTime<Utc>>,
+}
+
+/// `POST /internal/balances` of wallet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Balance {
+    pub business_id: BusinessId,
+    pub balance_paise: Paise,
+}
+
+impl OrdersClient {
+    /// `POST /internal/orders/activity {ids}`: up to [`BUSINESSES_MAX`] businesses
+    pub async fn activity_of(&self, ids: &[BusinessId]) -> Result<Vec<BusinessActivity>, CallError> {
+        self.0.send(Method::POST, &["orders", "activity"], &json!({ "ids": ids })).await
+    }
+}
+
+impl WalletClient {
+    /// `POST /internal/balances {ids}`: up to [`BUSINESSES_MAX`] businesses; omits those that never paid in
+    pub async fn balances(&self, ids: &[BusinessId]) -> Result<Vec<Balance>, CallError> {
+        self.0.send(Method::POST, &["balances"], &json!({ "ids": ids })).await
+    }
+
+    /// `GET /internal/attention`
+    pub async fn attention(&self) -> Result<WalletAttention, CallError> {
+        self.0.get(&["attention"]).await
+    }
+}
+
+impl WebhooksClient {
+    /// `GET /internal/failing-endpoints`
+    pub async fn failing(&self) -> Result<Vec<FailingEndpoint>, CallError> {
+        self.0.get(&["failing-endpoints"]).await
+    }
+}

@@ -1,0 +1,4 @@
+//! Reads.
+
+pub(crate) mod home;
+pub(crate) mod operator_home;

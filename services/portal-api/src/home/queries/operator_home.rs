@@ -1,0 +1,70 @@
+//! The operator's home: what waits for the operator, and the businesses that need attention. Asks all services at once; those
+//! that do not answer are listed.
+
+use std::collections::BTreeMap;
+
+use domain::BusinessId;
+use internal_api::attention::{FailingEndpoint, WalletAttention};
+use postgres::StoreError;
+
+use crate::approvals::domain::{ApprovalFilter, ApprovalKind, ApprovalState};
+use crate::approvals::queries::approvals;
+use crate::business::domain::{BusinessFilter, BusinessStatus, ListedBusiness, SubscriptionState};
+use crate::business::queries::businesses;
+use crate::business::queries::unanswered::Unanswered;
+use crate::state::State;
+
+/// Of each kind.
+const LISTED_MAX: usize = 20;
+
+pub(crate) struct OperatorHome {
+    /// Businesses that wait for their approval, newest first.
+    pub(crate) sign_ups: Vec<ListedBusiness>,
+    /// Businesses that wait for their plan, newest first.
+    pub(crate) plan_requests: Vec<ListedBusiness>,
+    /// The number of requests that the caller may decide.
+    pub(crate) approvals: usize,
+    pub(crate) failing: Option<Vec<FailingEndpoint>>,
+    pub(crate) wallets: Option<WalletAttention>,
+    /// Of the businesses in these lists.
+    pub(crate) names: BTreeMap<BusinessId, String>,
+    /// The services that did not answer.
+    pub(crate) incomplete: Vec<&'static str>,
+}
+
+/// `kinds` are the approvals that the caller may see.
+pub(crate) async fn operator_home(
+    state: &State,
+    kinds: Vec<ApprovalKind>,
+) -> Result<OperatorHome, StoreError> {
+    let inactive = BusinessFilter { status: Some(BusinessStatus::Inactive), ..BusinessFilter::default() };
+    let requested =
+        BusinessFilter { subscription: Some(SubscriptionState::Requested), ..BusinessFilter::default() };
+    let pending = ApprovalFilter { state: Some(ApprovalState::Pending), business: None, kinds };
+    let (sign_ups, plan_requests, approvals, failing, wallets) = tokio::join!(
+        businesses::list(state, LISTED_MAX, None, &inactive),
+        businesses::list(state, LISTED_MAX, None, &requested),
+        approvals::list(state, &pending, LISTED_MAX, None),
+        state.peers.webhooks.failing(),
+        state.peers.wallet.attention(),
+    );
+    let mut unanswered = Unanswered::default();
+    let failing = unanswered.unwrap("webhook-dispatcher", failing);
+    let wallets = unanswered.unwrap("wallet", wallets);
+    let named = failing.iter().flatten().map(|endpoint| endpoint.business_id);
+    let low = wallets.iter().flat_map(|wallets| wallets.low_balances.iter().map(|low| low.business_id));
+    let late = wallets.iter().flat_map(|wallets| wallets.late_cash.iter().map(|late| late.business_id));
+    let ids: Vec<BusinessId> = named.chain(low).chain(late).collect();
+    let first = |listed: Option<Vec<ListedBusiness>>| {
+        listed.unwrap_or_default().into_iter().take(LISTED_MAX).collect::<Vec<_>>()
+    };
+    Ok(OperatorHome {
+        sign_ups: first(sign_ups?),
+        plan_requests: first(plan_requests?),
+        approvals: approvals?.map_or(0, |approvals| approvals.len()),
+        names: businesses::names(state, &ids).await?.into_iter().collect(),
+        failing,
+        wallets,
+        incomplete: unanswered.0,
+    })
+}

@@ -1,0 +1,4 @@
+//! HTTP.
+
+pub(crate) mod home;
+pub(crate) mod operator_home;

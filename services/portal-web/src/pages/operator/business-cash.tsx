@@ -1,0 +1,71 @@
+import { Anchor, Stack } from "@mantine/core";
+import { Link } from "react-router-dom";
+import { useCashOfBusiness } from "../../api/operator-businesses";
+import { CashStatus, CashTime } from "../../components/cash-status";
+import type { Column } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { Figure, Figures } from "../../components/figures";
+import { ListSection } from "../../components/list-section";
+import { Money } from "../../components/money";
+
+type Cash = ReturnType<typeof useCashOfBusiness>["rows"][number];
+
+const COLUMNS: Column<Cash>[] = [
+  {
+    key: "order",
+    header: "Order",
+    lead: true,
+    render: (cash) => (
+      <Anchor component={Link} to={`/operator/orders?code=${cash.orderId}`} size="sm">
+        {cash.orderReference}
+      </Anchor>
+    ),
+  },
+  { key: "standing", header: "Cash", width: "32%", render: (cash) => <CashStatus cash={cash} /> },
+  {
+    key: "expected",
+    header: "To collect",
+    width: "16%",
+    align: "end",
+    render: ({ expectedPaise }) => (expectedPaise == null ? "–" : <Money paise={expectedPaise} />),
+  },
+  { key: "since", header: "Time", width: "20%", render: (cash) => <CashTime cash={cash} /> },
+];
+
+/** The cash that drivers collected for a business, and where it is. */
+export function BusinessCash({ businessId }: { businessId: string }) {
+  const cash = useCashOfBusiness(businessId);
+  return (
+    <Stack gap="md">
+      {cash.totals && (
+        <Figures label="Cash totals">
+          <Figure name="Owed to the business">
+            <Money paise={cash.totals.outstandingPaise} />
+          </Figure>
+          <Figure name="Not reported">
+            <Money paise={cash.totals.pendingPaise} />
+          </Figure>
+          <Figure name="With drivers">
+            <Money paise={cash.totals.withDriversPaise} />
+          </Figure>
+          <Figure name="With you">
+            <Money paise={cash.totals.withOperatorPaise} />
+          </Figure>
+        </Figures>
+      )}
+      <ListSection
+        title="Orders with cash"
+        list={cash}
+        failed="The cash could not be loaded"
+        columns={COLUMNS}
+        rowKey={(row) => row.orderId}
+        showsCount
+        empty={
+          <EmptyState title="No cash on delivery yet">
+            Live orders with cash appear here after their delivery.
+          </EmptyState>
+        }
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,162 @@
+import { Anchor, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
+import { type OperatorHome, useOperatorHome } from "../../api/home";
+import { ErrorState } from "../../components/error-state";
+import { Figure, Figures } from "../../components/figures";
+import { Loading } from "../../components/loading";
+import { Money } from "../../components/money";
+import { PageHeader } from "../../components/page-header";
+import { Section } from "../../components/section";
+import { Time } from "../../components/time";
+import { joinList, serviceName } from "../../format/service-names";
+import { planName } from "../subscription/plan-name";
+import classes from "./business.module.css";
+
+/** The most entries of a list. */
+const LISTED_MAX = 20;
+
+export function Component() {
+  const home = useOperatorHome();
+  return (
+    <>
+      <PageHeader title="Overview" description="What waits for you, and which businesses need attention." />
+      {home.data ? (
+        <Parts home={home.data} />
+      ) : home.error ? (
+        <ErrorState
+          error={home.error}
+          title="The overview could not be loaded"
+          onRetry={() => home.refetch()}
+        />
+      ) : (
+        <Loading what="Loading the overview" height={420} radius="lg" />
+      )}
+    </>
+  );
+}
+
+function Parts({ home }: { home: OperatorHome }) {
+  const { signUps, planRequests, failingEndpoints, lowBalances, lateCash, approvals, incomplete } = home;
+  return (
+    <Stack gap="lg">
+      {incomplete.length > 0 && (
+        <Text c="var(--tone-warn)" role="status">
+          Not responding: {joinList(incomplete.map(serviceName))}. Their lists are missing below. This page
+          retries automatically.
+        </Text>
+      )}
+      <Figures label="Totals">
+        <Figure name="New sign-ups" to="/operator/businesses?status=inactive" hint="Wait for your approval">
+          {many(signUps.length)}
+        </Figure>
+        <Figure name="Plans requested" to="/operator/businesses?subscription=requested" hint="Wait for you">
+          {many(planRequests.length)}
+        </Figure>
+        {typeof approvals === "number" && (
+          <Figure name="Requests for approval" to="/operator/approvals" hint="Wait for a second person">
+            {many(approvals)}
+          </Figure>
+        )}
+        <Figure name="Failing endpoints">{many(failingEndpoints?.length)}</Figure>
+        <Figure name="Low balances">{many(lowBalances?.length)}</Figure>
+        <Figure name="Cash late" to="/operator/cash" hint="Businesses that wait over 7 days">
+          {many(lateCash?.length)}
+        </Figure>
+      </Figures>
+      <List title="New sign-ups" empty="No business waits for approval.">
+        {signUps.map(({ id, name, createdAt }) => (
+          <Row key={id} id={id} name={name}>
+            signed up <Time at={createdAt} relative />
+          </Row>
+        ))}
+      </List>
+      <List title="Requested plans" empty="No business waits for a plan.">
+        {planRequests.map(({ id, name, requestedPlan }) => (
+          <Row key={id} id={id} name={name}>
+            {requestedPlan && planName(requestedPlan)}
+          </Row>
+        ))}
+      </List>
+      <List title="Failing endpoints" empty="Every endpoint receives its webhooks.">
+        {failingEndpoints?.map(({ businessId, name, failingSince }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a business can have several, which look the same
+          <Row key={index} id={businessId} name={name} tab="health">
+            fails since <Time at={failingSince} relative />
+          </Row>
+        ))}
+      </List>
+      <List title="Low balances" empty="Every wallet is above its warning.">
+        {lowBalances?.map(({ businessId, name, balancePaise }) => (
+          <Row key={businessId} id={businessId} name={name}>
+            <Money paise={balancePaise} />
+          </Row>
+        ))}
+      </List>
+      <List title="Cash late" empty="No cash is due for more than 7 days.">
+        {lateCash?.map(({ businessId, name, orders, amountPaise, dueSince }) => (
+          <Row key={businessId} id={businessId} name={name}>
+            <Money paise={amountPaise} /> of {orders === 1 ? "1 order" : `${orders} orders`}, the oldest due{" "}
+            <Time at={dueSince} relative />
+          </Row>
+        ))}
+      </List>
+    </Stack>
+  );
+}
+
+function many(count: number | undefined): ReactNode {
+  if (count === undefined)
+    return (
+      <Text inherit component="span" c="dimmed">
+        Unavailable
+      </Text>
+    );
+  return count >= LISTED_MAX ? `${LISTED_MAX} or more` : count;
+}
+
+interface ListProps {
+  title: string;
+  empty: string;
+  /** None if the service does not respond. */
+  children: ReactNode[] | undefined;
+}
+
+function List({ title, empty, children }: ListProps) {
+  return (
+    <Section title={title} flush>
+      <ul className={classes.problems} aria-label={title}>
+        {children === undefined || children.length === 0 ? (
+          <li className={classes.problem}>
+            <Text c="dimmed">{children ? empty : "Unavailable: the service does not respond."}</Text>
+          </li>
+        ) : (
+          children
+        )}
+      </ul>
+    </Section>
+  );
+}
+
+interface RowProps {
+  id: string;
+  name: string;
+  tab?: string;
+  children: ReactNode;
+}
+
+function Row({ id, name, tab, children }: RowProps) {
+  const search = tab ? `?tab=${tab}` : "";
+  return (
+    <li className={classes.problem}>
+      <span style={{ overflowWrap: "anywhere" }}>
+        <Anchor component={Link} to={`/operator/businesses/${id}${search}`} size="sm" fw={500}>
+          {name}
+        </Anchor>{" "}
+        <Text span c="dimmed">
+          {children}
+        </Text>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,217 @@
+import { Group, Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Home } from "../../api/home";
+import { useLiveStatus } from "../../api/status";
+import { useMay } from "../../app/session";
+import { useFreshStanding } from "../../app/use-fresh-standing";
+import { Figure, Figures } from "../../components/figures";
+import { Money } from "../../components/money";
+import type { DeliveryStatus } from "../../format/order-labels";
+import { joinList, serviceName } from "../../format/service-names";
+import { FailingEndpoints } from "../webhooks/failing-endpoints";
+
+/** The most recent orders that the server counts. */
+const COUNTED_MAX = 20_000;
+/** As the operator's cash: late from then on. */
+const LATE_AGE = "7+";
+
+/** What happens today, and what needs attention, as far as the role may read it. */
+export function HomePart({ home }: { home: Home }) {
+  const status = useLiveStatus();
+  useFreshStanding(status.data);
+  const [seesMoney, seesWebhooks] = [useMay("read_money"), useMay("read_webhooks")];
+  return (
+    <Stack gap="lg">
+      {home.incomplete.length > 0 && (
+        <Text c="var(--tone-warn)" role="status">
+          Not responding: {joinList(home.incomplete.map(serviceName))}. Their figures are missing below. This
+          page retries automatically.
+        </Text>
+      )}
+      {seesWebhooks && <FailingEndpoints />}
+      <Part title="Orders today" narrow>
+        <Today orders={home.orders} />
+      </Part>
+      <Part title="Needs attention">
+        <Attention orders={home.orders} />
+        {seesMoney && <LateCash cash={home.cash} />}
+        {seesWebhooks && <Endpoints endpoints={home.endpoints} />}
+      </Part>
+      <Part title={seesMoney ? "Delivery and money" : "Delivery"}>
+        <Rate orders={home.orders} />
+        {seesMoney && (
+          <>
+            <Balance wallet={home.wallet} />
+            <CashDue cash={home.cash} />
+          </>
+        )}
+      </Part>
+    </Stack>
+  );
+}
+
+function Part({ title, narrow, children }: { title: string; narrow?: boolean; children: ReactNode }) {
+  return (
+    <div>
+      <Title order={2} mb="xs">
+        {title}
+      </Title>
+      <Figures label={title} narrow={narrow}>
+        {children}
+      </Figures>
+    </div>
+  );
+}
+
+type Orders = Home["orders"];
+
+/** The states of a day, each with the statuses that it sums. */
+const STATES: { name: string; statuses: DeliveryStatus[] }[] = [
+  { name: "No driver yet", statuses: ["created"] },
+  { name: "With a driver", statuses: ["driver_assigned", "picked_up", "out_for_delivery"] },
+  { name: "Delivered", statuses: ["delivered"] },
+  { name: "Failed or returned", statuses: ["failed", "returned"] },
+  { name: "Cancelled", statuses: ["cancelled"] },
+];
+
+function Today({ orders }: { orders: Orders }) {
+  if (!orders) return <Unavailable name="Placed" />;
+  const count = (statuses?: DeliveryStatus[]) =>
+    orders.today
+      .filter(({ status }) => !statuses || statuses.includes(status))
+      .reduce((sum, one) => sum + one.orders, 0);
+  const placed = count();
+  return (
+    <>
+      <Figure name="Placed" to="/orders?mode=live">
+        {placed}
+        {placed >= COUNTED_MAX && " or more"}
+      </Figure>
+      {STATES.map(({ name, statuses }) => (
+        // One status has a list of its own.
+        <Figure key={name} name={name} to={statuses.length === 1 ? listOf(statuses[0]) : undefined}>
+          {count(statuses)}
+        </Figure>
+      ))}
+    </>
+  );
+}
+
+function listOf(status: DeliveryStatus | undefined): string {
+  return `/orders?mode=live&status=${status}`;
+}
+
+function Attention({ orders }: { orders: Orders }) {
+  if (!orders) return <Unavailable name="Failed deliveries" />;
+  return (
+    <>
+      <Figure name="Failed deliveries" to={listOf("failed")} hint="The parcel is still with the driver">
+        <Count of={orders.failed} tone="bad" />
+      </Figure>
+      <Figure name="Stuck orders" hint="With a driver, no news for a day">
+        <Count of={orders.stuck} tone="warn" />
+      </Figure>
+    </>
+  );
+}
+
+function Rate({ orders }: { orders: Orders }) {
+  if (!orders) return <Unavailable name="Delivery rate" />;
+  const { delivered, ended } = orders;
+  return (
+    <Figure
+      name="Delivery rate"
+      hint={ended > 0 ? `${delivered} of ${ended} delivered, last 7 days` : "No delivery ended in 7 days"}
+    >
+      {ended > 0 ? `${Math.floor((delivered * 1000) / ended) / 10} %` : "–"}
+    </Figure>
+  );
+}
+
+function Balance({ wallet }: { wallet: Home["wallet"] }) {
+  if (!wallet) return <Unavailable name="Balance" />;
+  const isLow = wallet.balancePaise < wallet.lowBalanceThresholdPaise;
+  return (
+    <Figure name="Balance" to="/wallet" hint={lasts(wallet.daysLeft)}>
+      <Text inherit component="span" c={isLow ? "var(--tone-bad)" : undefined}>
+        <Money paise={wallet.balancePaise} />
+      </Text>
+    </Figure>
+  );
+}
+
+function lasts(days: number | null | undefined): string {
+  if (typeof days !== "number") return "No fees in the last 7 days";
+  if (days < 1) return "Lasts less than a day at the pace of the last 7 days";
+  return `Lasts about ${days === 1 ? "1 day" : `${days} days`} at the pace of the last 7 days`;
+}
+
+function CashDue({ cash }: { cash: Home["cash"] }) {
+  if (!cash) return <Unavailable name="Cash due" />;
+  return (
+    <Figure name="Cash due" to="/cash-on-delivery" hint="Collected for you, not settled yet">
+      <Money paise={cash.outstandingPaise} />
+    </Figure>
+  );
+}
+
+function LateCash({ cash }: { cash: Home["cash"] }) {
+  if (!cash) return <Unavailable name="Cash late" />;
+  const late = cash.ages.find(({ days }) => days === LATE_AGE);
+  const orders = late?.orders ?? 0;
+  return (
+    <Figure
+      name="Cash late"
+      to="/cash-on-delivery"
+      hint={
+        orders === 0 ? "None over 7 days" : `${orders === 1 ? "1 order" : `${orders} orders`}, over 7 days`
+      }
+    >
+      <Text inherit component="span" c={orders > 0 ? "var(--tone-bad)" : undefined}>
+        <Money paise={late?.amountPaise ?? 0} />
+      </Text>
+    </Figure>
+  );
+}
+
+function Endpoints({ endpoints }: { endpoints: Home["endpoints"] }) {
+  if (!endpoints) return <Unavailable name="Webhook endpoints" />;
+  const { total, failing, disabled, paused } = endpoints;
+  const bad = failing + disabled;
+  const hints = [
+    failing > 0 && `${failing} failing`,
+    disabled > 0 && `${disabled} disabled`,
+    paused > 0 && `${paused} paused`,
+  ].filter(Boolean);
+  return (
+    <Figure
+      name="Webhook endpoints"
+      to="/webhooks"
+      hint={hints.length > 0 ? hints.join(", ") : total > 0 ? "All receive" : "None configured"}
+    >
+      <Text inherit component="span" c={bad > 0 ? "var(--tone-bad)" : undefined}>
+        {bad > 0 ? `${bad} of ${total} in trouble` : total}
+      </Text>
+    </Figure>
+  );
+}
+
+/** A number that asks for something if it is not zero. */
+function Count({ of, tone }: { of: number; tone: "bad" | "warn" }) {
+  return (
+    <Text inherit component="span" c={of > 0 ? `var(--tone-${tone})` : undefined}>
+      {of}
+      {of >= COUNTED_MAX && " or more"}
+    </Text>
+  );
+}
+
+function Unavailable({ name }: { name: string }) {
+  return (
+    <Figure name={name} hint="Its service does not respond">
+      <Group component="span" c="dimmed">
+        Unavailable
+      </Group>
+    </Figure>
+  );
+}

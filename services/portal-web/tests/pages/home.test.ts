@@ -1,0 +1,165 @@
+// The home pages: of a business, by role, and of the operator.
+import type { Page } from "@playwright/test";
+import { operator, placeOrder, report } from "../support/api";
+import {
+  ask,
+  type Business,
+  joinTeam,
+  logInAsOperator,
+  newBusiness,
+  newTeam,
+  openLive,
+  type Session,
+} from "../support/business";
+import { check } from "../support/page-checks";
+import { figure, goTo, heading, openBusiness, row } from "../support/pages";
+import { expect, PHONE, test } from "../support/test";
+
+const COD = {
+  payment: {
+    paymentType: "cod",
+    orderValuePaise: 150_000,
+    deliveryFeePaise: 4_900,
+    codAmountPaise: 154_900,
+    currency: "INR",
+  },
+};
+
+let business: Business;
+let owner: Session;
+
+test.beforeAll(async ({ request }) => {
+  const caller = { request };
+  business = await newTeam(caller, `Home ${Date.now()}`);
+  // Three orders leave a low balance.
+  const key = await openLive(caller, business, 15_000);
+  const failed = await placeOrder(key, "home-failed");
+  for (const event of ["driver.assigned", "order.picked_up"]) await report(failed.id, event);
+  await report(failed.id, "order.failed", { reason: "Nobody at home" });
+  const cash = await placeOrder(key, "home-cash", COD);
+  for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"])
+    await report(cash.id, event);
+  await placeOrder(key, "home-new");
+  await ask(caller, "POST", "/webhook-endpoints", { url: "http://127.0.0.1:9/nobody" }, 201);
+  owner = await request.storageState();
+});
+
+const part = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+test("after the first live order, the overview shows today, what needs attention, and money", async ({
+  visit,
+}) => {
+  const page = await visit({ storageState: owner });
+  await page.goto("/");
+  await heading(page, "Overview");
+  const today = part(page, "Orders today");
+  for (const [name, count] of [
+    ["Placed", "3"],
+    ["No driver yet", "1"],
+    ["With a driver", "0"],
+    ["Delivered", "1"],
+    ["Failed or returned", "1"],
+  ] as const)
+    await expect(figure(today, name)).toHaveText(count);
+  const attention = part(page, "Needs attention");
+  await expect(figure(attention, "Failed deliveries")).toHaveText("1");
+  await expect(figure(attention, "Stuck orders")).toHaveText("0");
+  await expect(attention.getByText("None over 7 days")).toBeVisible();
+  const money = part(page, "Delivery and money");
+  await expect(figure(money, "Delivery rate")).toHaveText("50 %");
+  await expect(figure(money, "Balance")).toHaveText("₹3.00");
+  await expect(money.getByText("Lasts less than a day")).toBeVisible();
+  await expect(async () => {
+    await page.reload();
+    await expect(figure(money, "Cash due")).toHaveText("₹1,549.00", { timeout: 3_000 });
+  }).toPass();
+  await expect(part(page, "Quick start")).toHaveCount(0);
+  await check(page, "home", { bothSizes: true });
+  await attention.getByRole("link", { name: "Failed deliveries" }).click();
+  await expect(row(page, "Live orders", "home-failed")).toBeVisible();
+  await expect(row(page, "Live orders", "home-new")).toHaveCount(0);
+  await goTo(page, "Quick start");
+  await expect(page.getByText("Complete: live orders are unlocked.")).toBeVisible();
+  await check(page, "quick-start-live", { bothSizes: true });
+});
+
+test("a role sees the parts that it may read", async ({ page, visit }) => {
+  await joinTeam(page, await visit({ storageState: owner }), "support");
+  await page.goto("/");
+  await expect(figure(part(page, "Orders today"), "Placed")).toHaveText("3");
+  await expect(part(page, "Delivery")).toBeVisible();
+  for (const name of ["Balance", "Cash due", "Cash late"])
+    await expect(page.getByRole("main").getByText(name, { exact: true })).toHaveCount(0);
+  await expect(figure(part(page, "Needs attention"), "Webhook endpoints")).toHaveText(/\d/);
+});
+
+test("a service that does not answer is named, and the other figures stay", async ({ visit }) => {
+  const page = await visit({ storageState: owner });
+  await page.route("**/v1/portal/home", async (route) => {
+    const home = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...home, wallet: null, cash: null, incomplete: ["wallet"] } });
+  });
+  await page.goto("/");
+  await expect(page.getByText("Not responding: wallet.")).toBeVisible();
+  await expect(figure(part(page, "Delivery and money"), "Balance")).toHaveText("Unavailable");
+  await expect(figure(part(page, "Orders today"), "Placed")).toHaveText("3");
+  await check(page, "home-incomplete", { bothSizes: true });
+});
+
+test("until the first live order, the overview leads to it", async ({ visit }) => {
+  const page = await visit({ viewport: PHONE });
+  await newBusiness(page, "No orders");
+  await page.goto("/");
+  await expect(part(page, "Quick start")).toBeVisible();
+  await expect(part(page, "Orders today")).toHaveCount(0);
+});
+
+test("the operator's overview shows who waits and who needs attention", async ({ page, request }) => {
+  const waiting = await newBusiness({ request }, `Waiting ${Date.now()}`);
+  await ask({ request }, "PUT", "/subscription", { plan: "growth" }, 200);
+  await logInAsOperator(page);
+  await page.goto("/operator");
+  await heading(page, "Overview");
+  const list = (name: string) => page.getByRole("list", { name, exact: true });
+  for (const name of ["New sign-ups", "Requested plans"])
+    await expect(list(name).getByRole("link", { name: waiting.name })).toBeVisible();
+  await expect(list("Low balances").getByRole("link", { name: business.name })).toBeVisible();
+  await check(page, "operator-overview", { bothSizes: true });
+  await list("New sign-ups").getByRole("link", { name: waiting.name }).click();
+  await heading(page, waiting.name);
+  await operator("PATCH", `/businesses/${waiting.id}`, { status: "active" });
+  await page.goto("/operator/overview");
+  await expect(list("Requested plans").getByRole("link", { name: waiting.name })).toBeVisible();
+  await expect(list("New sign-ups").getByRole("link", { name: waiting.name })).toHaveCount(0);
+});
+
+test("the list of businesses shows balance, orders and the last order", async ({ page }) => {
+  await logInAsOperator(page);
+  await page.goto(`/operator/businesses?search=${business.id}`);
+  const listed = row(page, "Businesses", business.name);
+  for (const shown of ["Active", "Unlocked", "₹3.00", "3"])
+    await expect(listed.getByText(shown, { exact: true }).first()).toBeVisible();
+  await expect(listed.getByRole("cell", { name: /ago|just now/ }).first()).toBeVisible();
+  await check(page, "operator-businesses-activity", { bothSizes: true });
+});
+
+test("the operator reads a business's orders, cash and approvals in tabs", async ({ page }) => {
+  await logInAsOperator(page);
+  await openBusiness(page, business);
+  await page.getByRole("tab", { name: "Orders" }).click();
+  await expect(row(page, "Orders", "home-new")).toBeVisible();
+  await page.getByLabel("Order status").selectOption({ label: "Failed" });
+  await expect(row(page, "Orders", "home-new")).toHaveCount(0);
+  await page.reload();
+  await expect(row(page, "Orders", "home-failed")).toBeVisible();
+  await check(page, "operator-business-orders", { bothSizes: true });
+  await page.getByRole("tab", { name: "Cash" }).click();
+  await expect(row(page, "Orders with cash", "home-cash")).toBeVisible();
+  await expect(figure(part(page, "Cash totals"), "Owed to the business")).toHaveText("₹1,549.00");
+  await check(page, "operator-business-cash", { bothSizes: true });
+  await page.getByRole("tab", { name: "Approvals" }).click();
+  await expect(page.getByText("No requests yet")).toBeVisible();
+  await page.getByRole("tab", { name: "Orders" }).click();
+  await row(page, "Orders", "home-failed").getByRole("link").click();
+  await expect(page.getByRole("article", { name: `Order home-failed of ${business.name}` })).toBeVisible();
+});

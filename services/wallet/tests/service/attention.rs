@@ -1,0 +1,65 @@
+//! What needs the operator's attention: low balances and late cash.
+
+use domain::{EventKind, Paise};
+use events::Body;
+use internal_api::attention::{LateCash, LowBalance, WalletAttention};
+use serde_json::json;
+use test_kit::until;
+
+use crate::broker::publish;
+use crate::cash::event;
+use crate::harness::{Harness, THRESHOLD};
+
+#[tokio::test]
+async fn low_balances_are_listed_from_the_lowest_and_compared_with_the_own_threshold() {
+    let harness = Harness::start().await;
+    let (low, lower, fine) =
+        (harness.funded(THRESHOLD - 1).await, harness.funded(10).await, harness.funded(THRESHOLD).await);
+    let own = harness.funded(5_000).await;
+    let content = harness.funded(500).await;
+    for (business, threshold) in [(own, 6_000), (content, 100)] {
+        harness.wallet.set_threshold(business, &json!({ "thresholdPaise": threshold })).await.unwrap();
+    }
+    // A wallet that was never funded is not low.
+    harness.wallet.set_threshold(harness.business(), &json!({ "thresholdPaise": 100 })).await.unwrap();
+    let found = harness.wallet.attention().await.unwrap();
+    let balance = |business_id, paise| LowBalance { business_id, balance_paise: Paise::new(paise) };
+    let expected = [balance(lower, 10), balance(low, THRESHOLD - 1), balance(own, 5_000)];
+    assert_eq!(found, WalletAttention { low_balances: expected.to_vec(), late_cash: Vec::new() });
+    assert!(found.low_balances.iter().all(|low| low.business_id != fine));
+
+    // The balances of a list; a business without a wallet is left out.
+    let listed = harness.wallet.balances(&[fine, lower, harness.business()]).await.unwrap();
+    let mut listed: Vec<_> = listed.iter().map(|one| (one.balance_paise.get(), one.business_id)).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [(10, lower), (THRESHOLD, fine)]);
+}
+
+#[tokio::test]
+async fn cash_is_late_after_seven_days() {
+    let harness = Harness::connected().await;
+    let (business, other) = (harness.business(), harness.business());
+    for (of, days, kind) in [
+        (business, 9, EventKind::CodCollected),
+        (business, 8, EventKind::OrderDelivered),
+        (business, 6, EventKind::CodCollected),
+        (business, 30, EventKind::CodSettled),
+        (other, 12, EventKind::CodHandedOver),
+    ] {
+        let amount = (kind != EventKind::OrderDelivered).then_some(1_000);
+        let mut report = event(&harness, of, harness.order(), kind, amount);
+        let recorded_at = report.occurred_at - chrono::TimeDelta::days(days);
+        if let Body::Order(order) = &mut report.body {
+            order.recorded_at = Some(recorded_at);
+        }
+        publish(&harness, &[report]).await;
+    }
+    let handled = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.cash'";
+    until("the events are handled", async || harness.number(handled).await == 5).await;
+
+    let late = harness.wallet.attention().await.unwrap().late_cash;
+    let shown = |late: &LateCash| (late.business_id, late.orders, late.amount_paise.get());
+    assert_eq!(late.iter().map(shown).collect::<Vec<_>>(), [(other, 1, 1_000), (business, 2, 2_000)]);
+    let days = (harness.clock.now() - late[0].due_since).num_days();
+    assert!((11..=12).contains(&days), "{days}");
+}
