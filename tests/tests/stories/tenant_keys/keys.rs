@@ -27,11 +27,6 @@ const EXCEPTIONS: &[Exception] = &[
     ),
     but(
         Service::OrderApi,
-        "order_search_position_pkey",
-        "One row: how far the index of the search has come for all businesses.",
-    ),
-    but(
-        Service::OrderApi,
         "fleet_reports_event_id",
         "The fleet uses each of its ids once. In a partitioned table, the primary key makes them unique within an order.",
     ),
@@ -96,6 +91,8 @@ const EXCEPTIONS: &[Exception] = &[
 
 /// Tables without a business: they stay on one server, or complete on each.
 const OF_NO_BUSINESS: &[(Service, &str)] = &[
+    // How far the index of the search has come for all businesses: one row.
+    (Service::OrderApi, "order_search_position"),
     (Service::PortalApi, "businesses"),
     // Failed log-ins by account and by address, and the operator's own.
     (Service::PortalApi, "attempts"),

@@ -46,7 +46,7 @@ function Parts({ home }: { home: OperatorHome }) {
           retries automatically.
         </Text>
       )}
-      <Figures label="Totals">
+      <Figures label="Totals" narrow>
         <Figure name="New sign-ups" to="/operator/businesses?status=inactive" hint="Wait for your approval">
           {many(signUps.length)}
         </Figure>
