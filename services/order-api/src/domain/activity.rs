@@ -1,7 +1,7 @@
-//! How busy a business is.
+//! How busy a business is, and which retries it has tested.
 
 use chrono::{DateTime, Utc};
-use domain::{BusinessId, DeliveryStatus};
+use domain::{BusinessId, DeliveryStatus, RequestId};
 
 /// The orders of a business in one mode.
 #[derive(Clone, Copy, Debug)]
@@ -49,4 +49,20 @@ pub struct LiveOrdersQuery {
     /// Orders that have not changed since then are stuck.
     pub stuck_before: DateTime<Utc>,
     pub max: i64,
+}
+
+/// The retries that a business should test before it goes live (SPECIFICATION §3.2). A retry with a Test key is the proof.
+#[derive(Clone, Debug, Default)]
+pub struct TestedRetries {
+    /// A replay of a successful request.
+    pub duplicate: Option<RetryProof>,
+    /// A failed request that succeeded later with the same Idempotency-Key.
+    pub failure: Option<RetryProof>,
+}
+
+#[derive(Clone, Debug)]
+pub struct RetryProof {
+    pub at: DateTime<Utc>,
+    /// The first request, unless an earlier release placed its order, and the retry.
+    pub request_ids: Vec<RequestId>,
 }

@@ -9,7 +9,7 @@ use domain::{
 };
 use serde_json::Value;
 
-use super::{CashReports, Decided, Fingerprint};
+use super::{CashReports, Decided, Fingerprint, Placement};
 
 /// A placed order.
 #[derive(Clone, Debug)]
@@ -87,6 +87,19 @@ pub struct AcceptedOrder {
     pub key_id: ApiKeyId,
 }
 
+/// The amounts of an order, for the reconciliation with the ledger of the wallet.
+#[derive(Clone, Debug)]
+pub struct OrderFinancials {
+    pub id: OrderId,
+    pub business_id: BusinessId,
+    pub mode: Mode,
+    pub placement: Placement,
+    pub delivery_fee: Paise,
+    pub cod_amount: Paise,
+    pub state: DeliveryState,
+    pub changed_at: DateTime<Utc>,
+}
+
 /// A row of an order's timeline.
 #[derive(Clone, Debug)]
 pub struct OrderEvent {
@@ -100,6 +113,23 @@ pub struct OrderEvent {
     pub data: Value,
     pub occurred_at: DateTime<Utc>,
     pub recorded_at: DateTime<Utc>,
+}
+
+/// Builds tracking URLs from the public origin of this service.
+#[derive(Clone, Debug)]
+pub struct TrackingUrls {
+    origin: String,
+}
+
+impl TrackingUrls {
+    pub fn new(public_url: &Url) -> Self {
+        Self { origin: public_url.as_str().trim_end_matches('/').to_owned() }
+    }
+
+    /// The page for everyone who has this code.
+    pub fn of(&self, code: &TrackingCode) -> String {
+        format!("{}/track/{code}", self.origin)
+    }
 }
 
 impl NewOrder {

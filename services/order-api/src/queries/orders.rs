@@ -4,11 +4,13 @@ use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
-use crate::domain::{AcceptedOrder, ExceptionKind, Exceptions, FoundOrders, ListStart, Order, OrderFilter};
+use crate::domain::{
+    AcceptedOrder, BusinessErasure, ExceptionKind, Exceptions, FoundOrders, ListStart, Order, OrderFilter,
+};
 use crate::page_slots::Reader;
 use crate::state::State;
 use crate::store::exceptions::{count, list as list_exceptions};
-use crate::store::{orders, search};
+use crate::store::{business_erasures, orders, search};
 
 /// Why a page was not read.
 #[derive(Debug, thiserror::Error)]
@@ -130,4 +132,12 @@ pub async fn exceptions(
         })
     };
     state.unit.database.read(read).await
+}
+
+/// The latest erasure of all orders of the business.
+pub async fn latest_erasure(
+    state: &State,
+    business: BusinessId,
+) -> Result<Option<BusinessErasure>, StoreError> {
+    state.unit.database.read(async |conn| business_erasures::of_business(conn, business).await).await
 }

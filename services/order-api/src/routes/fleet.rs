@@ -16,7 +16,7 @@ use super::{authenticate, errors, integration};
 use crate::commands::record_progress::{FleetReport, record_progress};
 use crate::domain::{ChangePosition, Fingerprint, FleetFilter};
 use crate::order_events::Progress;
-use crate::queries::fleet_orders;
+use crate::queries::all_businesses;
 use crate::state::State;
 
 /// How far the clock of a fleet may be ahead.
@@ -145,12 +145,12 @@ pub(super) async fn list(state: Data<State>, request: HttpRequest) -> Result<Jso
         Some(None) => return Err(integration::unknown_cursor()),
         Some(Some(FleetCursor::At(position))) => Some(position),
         Some(Some(FleetCursor::Order(id))) => {
-            let position = fleet_orders::position(&state, id).await?;
+            let position = all_businesses::fleet_position(&state, id).await?;
             Some(position.ok_or_else(integration::unknown_cursor)?)
         }
     };
     let filter = FleetFilter { status, updated_after, after };
-    let found = fleet_orders::list(&state, &filter, page.limit).await?;
+    let found = all_businesses::for_fleet(&state, &filter, page.limit).await?;
     let start = filter.after.or_else(|| updated_after.map(ChangePosition::after));
     Ok(Json(FleetPage::new(found, start)))
 }

@@ -9,7 +9,7 @@ use internal_api::orders::{OrderPayment, PAYMENTS_MAX};
 use web::{ApiError, FieldErrors, Fields, JsonBody, read_query};
 
 use crate::domain::{ChangePosition, OrderFinancials, Placement};
-use crate::queries::financials;
+use crate::queries::all_businesses;
 use crate::state::State;
 
 const TIME: &str = "a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z";
@@ -27,7 +27,7 @@ pub(super) async fn changed(
         });
         (ChangePosition { updated_at, id }, limit.unwrap_or(PAYMENTS_MAX))
     })?;
-    let found = financials::changed(&state, after, limit + 1).await?;
+    let found = all_businesses::financials_changed(&state, after, limit + 1).await?;
     Ok(Json(Page::cut(found, limit).map(view)))
 }
 
@@ -39,7 +39,7 @@ pub(super) async fn of(state: Data<State>, body: JsonBody) -> Result<Json<Vec<Or
     if !field_errors.is_empty() {
         return Err(ApiError::invalid(field_errors));
     }
-    let found = financials::of(&state, &ids.unwrap_or_default()).await?;
+    let found = all_businesses::financials_of(&state, &ids.unwrap_or_default()).await?;
     Ok(Json(found.into_iter().map(view).collect()))
 }
 

@@ -8,7 +8,7 @@ use web::ApiError;
 use super::{errors, integration, views};
 use crate::commands::erase_business::request_erasure;
 use crate::commands::erase_personal_data::erase_order;
-use crate::queries::business_erasures;
+use crate::queries::orders;
 use crate::state::State;
 
 /// `POST /internal/businesses/{business}/orders/{id}/erase-personal-data`
@@ -37,6 +37,6 @@ pub(super) async fn latest(
     path: Path<String>,
 ) -> Result<Json<BusinessErasureView>, ApiError> {
     let business = integration::parse_business(&path)?;
-    let erasure = business_erasures::latest(&state, business).await?.map(views::erasure_view);
+    let erasure = orders::latest_erasure(&state, business).await?.map(views::erasure_view);
     Ok(Json(BusinessErasureView { erasure }))
 }

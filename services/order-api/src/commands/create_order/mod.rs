@@ -5,7 +5,6 @@
 mod admission;
 mod outcome;
 pub(crate) mod receipt;
-mod request;
 
 use std::time::Duration;
 
@@ -17,8 +16,7 @@ use postgres::StoreError;
 use tokio::time::Instant;
 
 use self::admission::{check_live_access, complete_pickup};
-pub use self::outcome::{CreateError, Placed, ReusedKey};
-pub use self::request::{CreateOrder, InvalidOrder};
+pub use self::outcome::{CreateError, CreateOrder, InvalidOrder, Placed, ReusedKey};
 use super::settlement::{Settlement, SettlementError, debit, void};
 use crate::domain::{ExistingOrder, NewOrder, OrderDraft, Placement, Resolution, differences};
 use crate::order_writer::InsertOutcome;

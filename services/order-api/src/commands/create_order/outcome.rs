@@ -1,12 +1,29 @@
-//! The outcomes of a request for an order.
+//! A request for an order, and its outcomes.
 
-use domain::{GoLiveItem, OrderId, Paise};
+use domain::{GoLiveItem, OrderId, Paise, RequestId};
 use internal_api::CallError;
+use internal_api::keys::AuthenticatedKey;
 use postgres::StoreError;
+use web::FieldError;
 
-use super::request::InvalidOrder;
 use crate::commands::settlement::SettlementError;
-use crate::domain::ExistingOrder;
+use crate::domain::{ExistingOrder, OrderDraft, RequestIdentity, Warning};
+
+pub struct CreateOrder {
+    pub caller: AuthenticatedKey,
+    pub request_id: RequestId,
+    pub identity: RequestIdentity,
+    /// The field errors count only after replays and locked businesses are ruled out (SPECIFICATION §4.1, order of
+    /// checks).
+    pub draft: Result<OrderDraft, InvalidOrder>,
+}
+
+/// A body with field errors. The warnings may explain them: an error can follow from a misspelt name.
+#[derive(Clone, Debug)]
+pub struct InvalidOrder {
+    pub field_errors: Vec<FieldError>,
+    pub warnings: Vec<Warning>,
+}
 
 /// A placed order.
 #[derive(Debug)]

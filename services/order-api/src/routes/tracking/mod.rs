@@ -16,7 +16,7 @@ use self::page::Notice;
 pub(super) use self::view::TrackingView;
 use super::openapi::params;
 use crate::domain::{Order, OrderEvent};
-use crate::queries::tracking::tracked_order;
+use crate::queries::all_businesses;
 use crate::state::State;
 
 /// A delivery has few steps. Each driver who drops out adds some.
@@ -117,6 +117,6 @@ fn wait_s(standing: Standing) -> u32 {
 async fn look_up(state: &State, code: &str) -> Result<Option<TrackingView>, StoreError> {
     // A code that is typed from paper may be in lower case. The check character rejects most guesses without a query.
     let Ok(code) = TrackingCode::from_user_input(code) else { return Ok(None) };
-    let found = tracked_order(state, &code, STEPS_MAX).await?;
+    let found = all_businesses::tracked(state, &code, STEPS_MAX).await?;
     Ok(found.map(|(order, events)| TrackingView::new(order, events)))
 }
