@@ -8,6 +8,7 @@ use domain::{
     PaymentType, RequestId, TrackingCode,
 };
 use serde_json::Value;
+use url::Url;
 
 use super::{CashReports, Decided, Fingerprint, Placement};
 
