@@ -8,7 +8,6 @@ mod delivery;
 mod endpoints;
 mod errors;
 mod event_deliveries;
-mod failing;
 mod input;
 mod order_timeline;
 mod parked;
@@ -52,7 +51,7 @@ pub(crate) fn internal(
             scope("/internal")
                 .wrap(from_fn(web::require_internal_token))
                 .service(resource("/businesses").route(get().to(businesses::list)))
-                .service(resource("/failing-endpoints").route(get().to(failing::list)))
+                .service(resource("/failing-endpoints").route(get().to(summary::failing)))
                 .service(
                     resource(ENDPOINTS).route(post().to(create::create)).route(get().to(endpoints::list)),
                 )
