@@ -201,12 +201,18 @@ describe("answers", () => {
     for (const event of ["driver.assigned", "order.picked_up"] as const)
       await test_.orders.simulate(moved.id, event);
     assert.equal((await failure(ConflictError, test_.orders.cancel(moved.id))).code, "order_not_cancellable");
-    assert.equal((await test_.orders.correctDelivery(moved.id, { phone: "+919800000009" })).customer.phone, "+919800000009");
+    assert.equal(
+      (await test_.orders.correctDelivery(moved.id, { phone: "+919800000009" })).customer.phone,
+      "+919800000009",
+    );
     await test_.orders.simulate(moved.id, "order.failed");
     const again = await test_.orders.reattempt(moved.id, { note: "ring twice" });
     assert.deepEqual([again.reattempt?.number, again.reattempt?.note], [2, "ring twice"]);
     assert.notEqual((await test_.orders.requestReturn(moved.id)).returnRequestedAt, null);
-    assert.equal((await failure(ConflictError, live.orders.reattempt(order.id))).code, "reattempt_not_possible");
+    assert.equal(
+      (await failure(ConflictError, live.orders.reattempt(order.id))).code,
+      "reattempt_not_possible",
+    );
   });
 
   test("lists continue over pages", async () => {

@@ -69,7 +69,7 @@ class Orders:
         return order
 
     def request_return(self, order_id: str) -> Order:
-        """Asks for the parcel, after a delivery that failed after its pickup. A repeated call returns the same order."""
+        """Asks for the parcel of a delivery that failed after its pickup. A repeated call returns the same order."""
         order: Order = self._transport.send(_calls.request_return(order_id)).body
         return order
 

@@ -52,7 +52,7 @@ pub(crate) struct BusinessView {
     tag = "Operator",
     summary = "List businesses, newest first",
     params(params::BusinessesParams),
-    responses((status = 200, description = "A page of businesses.", body = internal_api::Page<ListedBusiness>)),
+    responses((status = 200, description = "A page of businesses.", body = internal_api::Page<BusinessInList>)),
 )]
 pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (page, filter) = read_query(&request, |fields| {
@@ -72,7 +72,7 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
     let activity = businesses::activity_of(&state, &ids).await;
     let view = |listed: ListedBusiness| {
         let of = activity.get(&listed.standing.business.id).copied().unwrap_or_default();
-        ListedBusiness {
+        BusinessInList {
             business: BusinessView::of(listed.standing, Some(listed.owner_email)),
             balance_paise: of.balance,
             recent_orders: of.recent_orders,
@@ -85,7 +85,7 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
 /// A business in the list.
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ListedBusiness {
+pub(crate) struct BusinessInList {
     #[serde(flatten)]
     business: BusinessView,
     /// Null if the wallet's service does not answer.
