@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{OrderView, OrdersClient};
+use super::{ExceptionCounts, OrderView, OrdersClient};
 use crate::CallError;
 
 /// The request that created an order, as far as it is stored. Its headers and exact bytes are not.
@@ -55,10 +55,8 @@ pub struct LiveOrders {
     /// The orders of the last seven days that ended without being cancelled, and those of them that were delivered.
     pub ended: i64,
     pub delivered: i64,
-    /// Orders of any age that failed after the pickup, and are not returned.
-    pub failed: i64,
-    /// Orders of any age with a driver, and without news for a day.
-    pub stuck: i64,
+    /// The orders of any age that need attention.
+    pub attention: ExceptionCounts,
 }
 
 /// The most recent orders that [`LiveOrders`] counts.

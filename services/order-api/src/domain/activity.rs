@@ -18,10 +18,6 @@ pub struct Activity {
 pub struct LiveOrders {
     pub last_at: Option<DateTime<Utc>>,
     pub by_status: Vec<RecentOrders>,
-    /// Failed after the pickup, and not returned.
-    pub failed: i64,
-    /// With a driver, and unchanged for long.
-    pub stuck: i64,
 }
 
 /// The recent orders with one status.
@@ -46,8 +42,6 @@ pub struct BusinessActivity {
 pub struct LiveOrdersQuery {
     pub today_since: DateTime<Utc>,
     pub period_since: DateTime<Utc>,
-    /// Orders that have not changed since then are stuck.
-    pub stuck_before: DateTime<Utc>,
     pub max: i64,
 }
 

@@ -3,8 +3,6 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use domain::indian_time;
 
-use super::Order;
-
 /// Why an order needs attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExceptionKind {
@@ -44,11 +42,10 @@ impl Patience {
     }
 }
 
-/// Orders of one kind, newest change first, and the number of each kind up to the counted maximum.
-#[derive(Debug)]
-pub struct Exceptions {
+/// The number of orders of each kind, up to the counted maximum.
+#[derive(Clone, Copy, Debug)]
+pub struct ExceptionCounts {
     pub failed: i64,
     pub unassigned: i64,
     pub stuck: i64,
-    pub orders: Vec<Order>,
 }

@@ -30,7 +30,7 @@ pub use cash::CashReports;
 pub use differences::differences;
 pub use draft::{Correction, Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
 pub use erasure::{BusinessErasure, Erasable, Scope};
-pub use exceptions::{Deadlines, ExceptionKind, Exceptions, Patience};
+pub use exceptions::{Deadlines, ExceptionCounts, ExceptionKind, Patience};
 pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, FoundEvents};
 pub use field_names::{meant_field, order_fields};
 pub use fingerprint::Fingerprint;

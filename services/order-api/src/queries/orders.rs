@@ -5,12 +5,12 @@ use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
 use crate::domain::{
-    AcceptedOrder, BusinessErasure, ExceptionKind, Exceptions, FoundOrders, ListStart, Order, OrderFilter,
+    AcceptedOrder, BusinessErasure, ExceptionCounts, ExceptionKind, FoundOrders, ListStart, Order,
+    OrderFilter,
 };
 use crate::page_slots::Reader;
 use crate::state::State;
-use crate::store::exceptions::{count, list as list_exceptions};
-use crate::store::{business_erasures, orders, search};
+use crate::store::{business_erasures, exceptions, orders, search};
 
 /// Why a page was not read.
 #[derive(Debug, thiserror::Error)]
@@ -115,23 +115,23 @@ pub async fn any_test_order(state: &State, business: BusinessId) -> Result<bool,
 /// Of the orders of one kind that need attention.
 const COUNTED_MAX: i64 = 1_000;
 
-/// The live orders that need attention: at most `limit` of one kind, and the number of each kind up to 1,000.
-pub async fn exceptions(
+/// The live orders that need attention: the number of each kind, up to 1,000.
+pub async fn count_exceptions(state: &State, business: BusinessId) -> Result<ExceptionCounts, StoreError> {
+    let deadlines = state.patience.deadlines(state.unit.clock.now());
+    let count = async |conn: &mut _| exceptions::count(conn, business, deadlines, COUNTED_MAX).await;
+    state.unit.database.read(count).await
+}
+
+/// At most `limit` of these orders of one kind, newest change first.
+pub async fn list_exceptions(
     state: &State,
     business: BusinessId,
     kind: ExceptionKind,
     limit: i64,
-) -> Result<Exceptions, StoreError> {
+) -> Result<Vec<Order>, StoreError> {
     let deadlines = state.patience.deadlines(state.unit.clock.now());
-    let read = async |conn: &mut _| -> Result<_, StoreError> {
-        Ok(Exceptions {
-            failed: count(conn, business, ExceptionKind::Failed, deadlines, COUNTED_MAX).await?,
-            unassigned: count(conn, business, ExceptionKind::Unassigned, deadlines, COUNTED_MAX).await?,
-            stuck: count(conn, business, ExceptionKind::Stuck, deadlines, COUNTED_MAX).await?,
-            orders: list_exceptions(conn, business, kind, deadlines, limit).await?,
-        })
-    };
-    state.unit.database.read(read).await
+    let list = async |conn: &mut _| exceptions::list(conn, business, kind, deadlines, limit).await;
+    state.unit.database.read(list).await
 }
 
 /// The latest erasure of all orders of the business.

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::OrderId;
 use internal_api::orders::{
-    AcceptedRequest, AnyTestOrder, ExceptionCounts, ExceptionKind, ExceptionsPage, OrderReference, OrderView,
+    AcceptedRequest, AnyTestOrder, ExceptionKind, ExceptionsPage, OrderReference, OrderView,
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_optional_json, read_query};
 
@@ -121,11 +121,12 @@ pub(super) async fn exceptions(
         ExceptionKind::Stuck => Kind::Stuck,
     };
     let limit = i64::try_from(EXCEPTIONS_MAX).unwrap_or(i64::MAX);
-    let found = orders::exceptions(&state, business, kind, limit + 1).await?;
-    let has_more = found.orders.len() > EXCEPTIONS_MAX;
-    let listed = found.orders.into_iter().take(EXCEPTIONS_MAX);
+    let counts = orders::count_exceptions(&state, business).await?;
+    let found = orders::list_exceptions(&state, business, kind, limit + 1).await?;
+    let has_more = found.len() > EXCEPTIONS_MAX;
+    let listed = found.into_iter().take(EXCEPTIONS_MAX);
     Ok(Json(ExceptionsPage {
-        counts: ExceptionCounts { failed: found.failed, unassigned: found.unassigned, stuck: found.stuck },
+        counts: views::exception_counts(counts),
         attempts_max: state.attempts_max,
         data: listed.map(|order| views::order_view(&state.tracking_urls, order)).collect(),
         has_more,

@@ -28,8 +28,6 @@ const RECENT: TimeDelta = TimeDelta::hours(24);
 const LIST_PERIOD: TimeDelta = TimeDelta::days(30);
 /// The period of the delivery rate.
 const RATE_PERIOD: TimeDelta = TimeDelta::days(7);
-/// A parcel under way without news for so long is stuck.
-const STUCK_AFTER: TimeDelta = TimeDelta::hours(24);
 
 pub(super) async fn activity(
     state: Data<State>,
@@ -80,10 +78,10 @@ pub(super) async fn live(
     let query = LiveOrdersQuery {
         today_since: since,
         period_since: since.min(now - RATE_PERIOD),
-        stuck_before: now - STUCK_AFTER,
         max: RECENT_ORDERS_MAX,
     };
     let found = support::live_orders(&state, business, &query).await?;
+    let attention = orders::count_exceptions(&state, business).await?;
     let of = |statuses: &[DeliveryStatus]| -> i64 {
         let counted = found.by_status.iter().filter(|recent| statuses.contains(&recent.status));
         counted.map(|recent| recent.in_period).sum()
@@ -94,8 +92,7 @@ pub(super) async fn live(
         today: today.map(|recent| StatusCount { status: recent.status, orders: recent.today }).collect(),
         ended: of(&[DeliveryStatus::Delivered, DeliveryStatus::Failed, DeliveryStatus::Returned]),
         delivered: of(&[DeliveryStatus::Delivered]),
-        failed: found.failed,
-        stuck: found.stuck,
+        attention: views::exception_counts(attention),
     }))
 }
 

@@ -6,8 +6,9 @@ use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::orders::{
-    AcceptedRequest, ErasureView, MoneyView, OrderEventView, OrderView, ReattemptView, SimulatedOrderView,
-    SimulationView, TimelineEntry, TimelinePage, WebhookOutcomeView, details, reason_code,
+    AcceptedRequest, ErasureView, ExceptionCounts, MoneyView, OrderEventView, OrderView, ReattemptView,
+    SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage, WebhookOutcomeView, details,
+    reason_code,
 };
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::OrderDeliveryView;
@@ -285,4 +286,8 @@ pub(super) fn fleet_view(order: Order) -> FleetOrderView {
         updated_at: order.updated_at,
         personal_data_erased_at: order.personal_data_erased_at,
     }
+}
+
+pub(super) fn exception_counts(counts: crate::domain::ExceptionCounts) -> ExceptionCounts {
+    ExceptionCounts { failed: counts.failed, unassigned: counts.unassigned, stuck: counts.stuck }
 }

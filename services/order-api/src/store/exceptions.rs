@@ -12,17 +12,16 @@ use super::StoreError;
 use super::predicates::{live, placed};
 use super::rows::OrderRow;
 use super::schema::orders;
-use crate::domain::{Deadlines, ExceptionKind, Order};
+use crate::domain::{Deadlines, ExceptionCounts, ExceptionKind, Order};
 
 /// Of one kind, newest change first.
 ///
-/// Orders without a driver or a report are found by the index of the fleet's list, among those of all businesses: few are
-/// that old, and an index of their own would slow down each new order.
+/// Orders without a driver are found by the index of the fleet's list, among those of all businesses: few are that old, and
+/// an index of their own would slow down each new order. `orders_with_drivers` finds the others.
 fn of(business: BusinessId, kind: ExceptionKind, deadlines: Deadlines) -> orders::BoxedQuery<'static, Pg> {
     let all = orders::table.filter(orders::business_id.eq(business.to_string()));
     let all = all.filter(live()).filter(placed()).into_boxed();
     match kind {
-        // As in `orders_after_failure`.
         ExceptionKind::Failed => {
             all.filter(literal::<Bool>("orders.status = 'failed' AND orders.picked_up")).filter(
                 sql::<Bool>(
@@ -60,14 +59,21 @@ pub async fn list(
     rows.into_iter().map(Order::try_from).collect()
 }
 
-/// The number of orders, up to `max`.
+/// The number of orders of each kind, up to `max`.
 pub async fn count(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
-    kind: ExceptionKind,
     deadlines: Deadlines,
     max: i64,
-) -> Result<i64, StoreError> {
-    let ids: Vec<String> = of(business, kind, deadlines).limit(max).select(orders::id).load(conn).await?;
-    Ok(i64::try_from(ids.len()).unwrap_or(max))
+) -> Result<ExceptionCounts, StoreError> {
+    let mut count = async |kind| -> Result<i64, StoreError> {
+        let found = of(business, kind, deadlines).limit(max).select(orders::id);
+        let ids: Vec<String> = found.load(conn).await?;
+        Ok(i64::try_from(ids.len()).unwrap_or(max))
+    };
+    Ok(ExceptionCounts {
+        failed: count(ExceptionKind::Failed).await?,
+        unassigned: count(ExceptionKind::Unassigned).await?,
+        stuck: count(ExceptionKind::Stuck).await?,
+    })
 }

@@ -7,7 +7,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, DeliveryStatus, Mode, OrderId, TrackingCode};
 use postgres::statement;
 
-use super::predicates::placed;
+use super::predicates::{live, placed};
 use super::rows::OrderRow;
 use super::schema::orders;
 use super::{StoreError, corrupt};
@@ -42,19 +42,6 @@ const ACTIVITY: &str = "
             SELECT FROM orders WHERE placement = 'pending_payment' AND business_id = $1 AND mode = $2
             LIMIT $4) AS pending) AS pending";
 
-const LIVE: &str = "
-    SELECT
-        (SELECT created_at FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
-            ORDER BY id DESC LIMIT 1) AS last_at,
-        (SELECT count(*) FROM (
-            SELECT FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
-                AND status = 'failed' AND picked_up
-            LIMIT $3) AS waiting) AS failed,
-        (SELECT count(*) FROM (
-            SELECT FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
-                AND status IN ('driver_assigned', 'picked_up', 'out_for_delivery') AND updated_at < $2
-            LIMIT $3) AS silent) AS stuck";
-
 const RECENT: &str = "
     SELECT status, count(*) FILTER (WHERE id >= $2) AS today, count(*) AS in_period
     FROM (
@@ -80,16 +67,6 @@ struct BusinessRow {
     last_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = BigInt)]
     recent: i64,
-}
-
-#[derive(QueryableByName)]
-struct LiveRow {
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    last_at: Option<DateTime<Utc>>,
-    #[diesel(sql_type = BigInt)]
-    failed: i64,
-    #[diesel(sql_type = BigInt)]
-    stuck: i64,
 }
 
 #[derive(QueryableByName)]
@@ -179,12 +156,15 @@ pub async fn live_orders(
     business: BusinessId,
     query: &LiveOrdersQuery,
 ) -> Result<LiveOrders, StoreError> {
-    let LiveRow { last_at, failed, stuck } = statement(LIVE)
-        .bind::<Text, _>(business.to_string())
-        .bind::<Timestamptz, _>(query.stuck_before)
-        .bind::<BigInt, _>(query.max)
-        .get_result(conn)
-        .await?;
+    let last_at = orders::table
+        .filter(orders::business_id.eq(business.to_string()))
+        .filter(live())
+        .filter(placed())
+        .order(orders::id.desc())
+        .select(orders::created_at)
+        .first(conn)
+        .await
+        .optional()?;
     let rows: Vec<RecentRow> = statement(RECENT)
         .bind::<Text, _>(business.to_string())
         .bind::<Text, _>(OrderId::first_of(query.today_since).to_string())
@@ -197,7 +177,7 @@ pub async fn live_orders(
         Ok(RecentOrders { status, today: row.today, in_period: row.in_period })
     };
     let by_status = rows.into_iter().map(recent).collect::<Result<_, StoreError>>()?;
-    Ok(LiveOrders { last_at, by_status, failed, stuck })
+    Ok(LiveOrders { last_at, by_status })
 }
 
 /// The live orders of each of these businesses since `since`, up to `max`.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, DeliveryStatus};
-use internal_api::orders::{LiveOrders, OrdersClient, StatusCount};
+use internal_api::orders::{ExceptionCounts, LiveOrders, OrdersClient, StatusCount};
 use test_kit::smallest_order;
 
 use crate::business::Business;
@@ -30,7 +30,8 @@ async fn live_orders_are_counted_by_day_and_by_what_they_need() -> anyhow::Resul
     let live = async |id: BusinessId, since: DateTime<Utc>| orders.live(id, since).await;
 
     let none = live(business.id, today(&service.clock)).await?;
-    let empty = LiveOrders { last_at: None, today: Vec::new(), ended: 0, delivered: 0, failed: 0, stuck: 0 };
+    let attention = ExceptionCounts { failed: 0, unassigned: 0, stuck: 0 };
+    let empty = LiveOrders { last_at: None, today: Vec::new(), ended: 0, delivered: 0, attention };
     assert_eq!(none, empty);
 
     // Nine days ago: too old for the rate, but it failed with the driver.
@@ -53,8 +54,7 @@ async fn live_orders_are_counted_by_day_and_by_what_they_need() -> anyhow::Resul
         today: vec![count(DeliveryStatus::Created), count(DeliveryStatus::DriverAssigned)],
         ended: 3,
         delivered: 1,
-        failed: 1,
-        stuck: 1,
+        attention: ExceptionCounts { failed: 1, unassigned: 0, stuck: 1 },
     };
     assert_eq!(seen, expected);
 

@@ -12,8 +12,8 @@ const AT: &str = "2026-01-01T00:00:00Z";
 
 fn live_orders() -> Value {
     json!({
-        "lastAt": AT, "today": [{ "status": "created", "orders": 3 }], "ended": 10, "delivered": 9, "failed": 2,
-        "stuck": 1,
+        "lastAt": AT, "today": [{ "status": "created", "orders": 3 }], "ended": 10, "delivered": 9,
+        "attention": { "failed": 2, "unassigned": 0, "stuck": 1 },
     })
 }
 

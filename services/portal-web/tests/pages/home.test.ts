@@ -63,7 +63,7 @@ test("after the first live order, the overview shows today, what needs attention
     await expect(figure(today, name)).toHaveText(count);
   const attention = part(page, "Needs attention");
   await expect(figure(attention, "Failed deliveries")).toHaveText("1");
-  await expect(figure(attention, "Stuck orders")).toHaveText("0");
+  await expect(figure(attention, "No news")).toHaveText("0");
   await expect(attention.getByText("None over 7 days")).toBeVisible();
   const money = part(page, "Delivery and money");
   await expect(figure(money, "Delivery rate")).toHaveText("50 %");
@@ -76,8 +76,8 @@ test("after the first live order, the overview shows today, what needs attention
   await expect(part(page, "Quick start")).toHaveCount(0);
   await check(page, "home", { bothSizes: true });
   await attention.getByRole("link", { name: "Failed deliveries" }).click();
-  await expect(row(page, "Live orders", "home-failed")).toBeVisible();
-  await expect(row(page, "Live orders", "home-new")).toHaveCount(0);
+  await expect(row(page, "Failed", "home-failed")).toBeVisible();
+  await expect(row(page, "Failed", "home-new")).toHaveCount(0);
   await goTo(page, "Quick start");
   await expect(page.getByText("Complete: live orders are unlocked.")).toBeVisible();
   await check(page, "quick-start-live", { bothSizes: true });

@@ -105,11 +105,14 @@ function Attention({ orders }: { orders: Orders }) {
   if (!orders) return <Unavailable name="Failed deliveries" />;
   return (
     <>
-      <Figure name="Failed deliveries" to={listOf("failed")} hint="The parcel is still with the driver">
-        <Count of={orders.failed} tone="bad" />
+      <Figure name="Failed deliveries" to="/exceptions?kind=failed" hint="They wait for your decision">
+        <Count of={orders.attention.failed} tone="bad" />
       </Figure>
-      <Figure name="Stuck orders" hint="With a driver, no news for a day">
-        <Count of={orders.stuck} tone="warn" />
+      <Figure name="No driver" to="/exceptions?kind=unassigned" hint="Nobody took the order yet">
+        <Count of={orders.attention.unassigned} tone="warn" />
+      </Figure>
+      <Figure name="No news" to="/exceptions?kind=stuck" hint="A parcel on its way without a report">
+        <Count of={orders.attention.stuck} tone="warn" />
       </Figure>
     </>
   );

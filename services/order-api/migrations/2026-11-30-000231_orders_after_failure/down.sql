@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS orders_after_failure;
