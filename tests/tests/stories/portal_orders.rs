@@ -58,7 +58,7 @@ async fn an_order_is_found_by_each_of_its_identifiers(
     assert_eq!((ids(&first), &first["hasMore"]), (vec![live_id.clone()], &json!(true)));
     let path = format!("/orders?search=searched+%231&startingAfter={live_id}");
     assert_eq!(ids(&business.portal.get(&path).await?), [test_id.as_str()]);
-    for nothing in ["%", "ord_", "searched 2", "Main Road"] {
+    for nothing in ["%", "searched 2", "Main Road"] {
         assert!(search(business, nothing, "").await?.is_empty(), "{nothing}");
     }
     // Orders of the go-live have the same customer.

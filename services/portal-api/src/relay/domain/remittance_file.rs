@@ -24,8 +24,8 @@ pub(crate) struct LineError {
 
 /// All lines, or every error.
 pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
-    // Spreadsheets begin files with a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Spreadsheets begin files with a byte order mark, and end lines with two characters, which the reader counts one line late.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut reader =
         ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
     let (mut lines, mut errors) = (Vec::new(), Vec::new());
