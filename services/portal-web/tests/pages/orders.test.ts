@@ -61,6 +61,11 @@ test("an order is found in any spelling, and the other mode's hit is offered", a
   await page.goto("/orders?mode=live");
   await expect(row(page, "Live orders", "WEB-1001")).toBeVisible();
   const search = page.getByLabel("Find an order");
+  // The index of the search follows the orders.
+  for (const text of ["web-1001", "2002"]) {
+    const found = async () => (await ask(page, "GET", `/orders?search=${text}`, undefined, 200)).data;
+    await expect.poll(found).toHaveLength(1);
+  }
   for (const typed of ["web-1001", "#web-1001", "Web-1001"]) {
     await search.fill(typed);
     await page.waitForURL((url) => url.searchParams.get("search") === typed);

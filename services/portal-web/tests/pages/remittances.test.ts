@@ -27,8 +27,9 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await logInAsOperator(page);
   await expect(async () => {
     await page.goto(`/operator/cash/${business.id}`);
-    await rowsOf(page, "Cash to settle", 3);
+    await expect(row(page, "Cash to settle", "paid-3")).toBeVisible({ timeout: 3_000 });
   }).toPass();
+  await rowsOf(page, "Cash to settle", 3);
   await heading(page, `Cash of ${business.name}`);
   await check(page, "operator-business-cash", { bothSizes: true });
   await page.getByLabel("Choose paid-1").check();
