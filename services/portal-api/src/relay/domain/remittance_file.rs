@@ -1,7 +1,7 @@
 //! Reads the orders of a remittance from CSV: `order,amount,note`. An order is named by its id or reference; the amount is in
 //! rupees. The amount and the note are optional, and so is a first line with the names of the columns.
 
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{Position, ReaderBuilder, StringRecord, Trim};
 use domain::Paise;
 
 /// The wallet's limit.
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
             errors.push(LineError { number: 0, message: "The file is not CSV." });
             break;
         };
-        let number = record.position().map_or(0, csv::Position::line);
+        let number = record.position().map_or(0, |position| line_of(&text, position));
         let is_header = index == 0 && record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order"));
         if is_header || record.iter().all(str::is_empty) {
             continue;
@@ -55,6 +55,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
         errors.push(LineError { number: 1, message: "The file names no order." });
     }
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
+}
+
+/// The reader lets a record begin with the empty lines before it.
+fn line_of(text: &str, position: &Position) -> u64 {
+    let rest = text.bytes().skip(usize::try_from(position.byte()).unwrap_or(usize::MAX));
+    position.line() + u64::try_from(rest.take_while(|byte| *byte == b'\n').count()).unwrap_or(0)
 }
 
 fn line(number: u64, record: &StringRecord) -> Result<Line, &'static str> {
