@@ -173,7 +173,14 @@ impl DeliveryState {
         match (event, self.status) {
             (E::DriverAssigned, S::Created) => moved(S::DriverAssigned),
             (E::DriverAssigned, S::Failed) if self.can_be_reattempted(attempts_max) => {
-                Some(Self { status: S::DriverAssigned, cod: cash_at_first(self.payment), ..self })
+                // Release 1.0 did not count the first failure.
+                let failed_attempts = self.failed_attempts.max(1);
+                Some(Self {
+                    status: S::DriverAssigned,
+                    cod: cash_at_first(self.payment),
+                    failed_attempts,
+                    ..self
+                })
             }
             // The fleet has the parcel still.
             (E::DriverUnassigned, S::DriverAssigned) if self.picked_up => ended(S::Failed),

@@ -8,7 +8,7 @@ use postgres::StoreError;
 use super::move_order::later_than;
 use crate::domain::{Correction, Order};
 use crate::state::State;
-use crate::store::orders;
+use crate::store::{orders, search_index};
 
 /// Why nothing was corrected.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,7 @@ pub async fn correct_delivery(
         order.details = Arc::new(corrected);
         order.updated_at = later_than(order.updated_at, state.unit.clock.now());
         order.updated_at = orders::save_request(conn, &order).await?;
+        search_index::replace(conn, &order).await?;
         Ok(order)
     };
     state.unit.transaction(correct).await

@@ -7,6 +7,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::Order;
+
 /// Of a name, a city and a reference each.
 const WORDS_MAX: usize = 16;
 const WORD_CHARS_MAX: usize = 128;
@@ -32,6 +34,17 @@ pub struct Searchable {
 }
 
 impl Searchable {
+    pub fn of(order: &Order) -> Self {
+        let text = |part: &str, field: &str| order.details[part][field].as_str().map(str::to_owned);
+        Self {
+            order_reference: order.order_reference.clone(),
+            name: text("customer", "name"),
+            phone: text("customer", "phone"),
+            city: text("delivery", "city"),
+            pincode: text("delivery", "pincode"),
+        }
+    }
+
     /// The marked words, separated by spaces.
     pub fn words(&self) -> String {
         let reference = fold(&self.order_reference);
@@ -57,8 +70,9 @@ impl Searchable {
 /// Part of a name may be a phone or an e-mail address, which some roles see masked.
 fn customer_words(text: &str) -> Vec<String> {
     let marked = |part: &str| {
+        let part = fold(part);
         let mark = if part.contains(|c: char| c.is_numeric() || c == '@') { '+' } else { '*' };
-        split(&fold(part)).into_iter().map(move |word| format!("{mark}{word}")).collect::<Vec<_>>()
+        split(&part).into_iter().map(move |word| format!("{mark}{word}")).collect::<Vec<_>>()
     };
     text.split_whitespace().flat_map(marked).take(WORDS_MAX).collect()
 }
@@ -252,7 +266,7 @@ mod tests {
 
     #[test]
     fn phones_and_addresses_within_a_name_are_for_roles_that_see_phones() {
-        let named = Searchable { name: Some("Asha 9876500000 asha@home.example".into()), ..order() };
+        let named = Searchable { name: Some("Asha 9876500000 asha\u{ff20}home.example".into()), ..order() };
         assert!(finds("9876500000", &named, true) && finds("home", &named, true));
         assert!(!finds("9876500000", &named, false) && !finds("home", &named, false));
         assert!(finds("asha", &named, false));

@@ -114,6 +114,8 @@ pub async fn any_test_order(state: &State, business: BusinessId) -> Result<bool,
 
 /// Of the orders of one kind that need attention.
 const COUNTED_MAX: i64 = 1_000;
+/// Orders of a page.
+const EXCEPTIONS_MAX: i64 = 100;
 
 /// The live orders that need attention: the number of each kind, up to 1,000.
 pub async fn count_exceptions(state: &State, business: BusinessId) -> Result<ExceptionCounts, StoreError> {
@@ -122,15 +124,24 @@ pub async fn count_exceptions(state: &State, business: BusinessId) -> Result<Exc
     state.unit.database.read(count).await
 }
 
-/// At most `limit` of these orders of one kind, newest change first.
+/// A page of these orders of one kind, newest change first.
 pub async fn list_exceptions(
     state: &State,
     business: BusinessId,
     kind: ExceptionKind,
-    limit: i64,
-) -> Result<Vec<Order>, StoreError> {
+) -> Result<FoundOrders, StoreError> {
+    let _slot = state.page_slots.enter(Reader::Business(business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
-    let list = async |conn: &mut _| exceptions::list(conn, business, kind, deadlines, limit).await;
+    let list = async |conn: &mut _| -> Result<_, StoreError> {
+        let mut ids = exceptions::list(conn, business, kind, deadlines, EXCEPTIONS_MAX + 1).await?;
+        let is_cut = i64::try_from(ids.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
+        ids.truncate(ids.len() - usize::from(is_cut));
+        let among = OrderFilter { among: Some(ids.clone()), ..OrderFilter::default() };
+        let mut page = orders::list(conn, business, &among, ListStart::Newest(None), ids.len()).await?;
+        page.orders.sort_by_key(|order| ids.iter().position(|id| *id == order.id));
+        page.has_more |= is_cut;
+        Ok(page)
+    };
     state.unit.database.read(list).await
 }
 

@@ -60,11 +60,13 @@ pub async fn find_anywhere(unit: &Unit, text: &str, max: i64) -> Result<Vec<Orde
 
 /// The newest placed orders of all businesses that a search text finds.
 pub async fn search_anywhere(state: &State, text: &str, max: i64) -> Result<Vec<Order>, ListError> {
-    let find = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
-        let mut ids = support::with_code(conn, text, max).await?;
-        ids.extend(search::find_anywhere(conn, text, max).await?);
-        support::of_any_business(conn, &ids, max).await
-    };
-    let found = state.unit.database.transaction(find).await;
-    found.map_err(ListError::of_search)
+    let database = &state.unit.database;
+    let mut ids = database.read(async |conn| support::with_code(conn, text, max).await).await?;
+    match database.transaction(async |conn| search::find_anywhere(conn, text, max).await).await {
+        Ok(found) => ids.extend(found),
+        // An exact id, code or reference is found also if its words are frequent.
+        Err(error) if error.is_timeout() && !ids.is_empty() => {}
+        Err(error) => return Err(ListError::of_search(error)),
+    }
+    Ok(database.read(async |conn| support::of_any_business(conn, &ids, max).await).await?)
 }

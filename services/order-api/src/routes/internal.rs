@@ -18,8 +18,6 @@ use crate::state::State;
 pub(super) const SEARCH: TextRule = TextRule::line(200);
 /// For error messages.
 const COD_STATUSES: &str = "not_applicable, pending, collected, handed_over or settled";
-/// Of the orders that need attention.
-const EXCEPTIONS_MAX: usize = 100;
 /// The size of a page.
 const REFERENCES_MAX: usize = 100;
 
@@ -120,15 +118,13 @@ pub(super) async fn exceptions(
         ExceptionKind::Unassigned => Kind::Unassigned,
         ExceptionKind::Stuck => Kind::Stuck,
     };
-    let limit = i64::try_from(EXCEPTIONS_MAX).unwrap_or(i64::MAX);
     let counts = orders::count_exceptions(&state, business).await?;
-    let found = orders::list_exceptions(&state, business, kind, limit + 1).await?;
-    let has_more = found.len() > EXCEPTIONS_MAX;
-    let listed = found.into_iter().take(EXCEPTIONS_MAX);
+    let found = orders::list_exceptions(&state, business, kind).await?;
+    let listed = found.orders.into_iter();
     Ok(Json(ExceptionsPage {
         counts: views::exception_counts(counts),
         attempts_max: state.attempts_max,
         data: listed.map(|order| views::order_view(&state.tracking_urls, order)).collect(),
-        has_more,
+        has_more: found.has_more,
     }))
 }

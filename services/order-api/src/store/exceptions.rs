@@ -5,14 +5,13 @@ use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::BusinessId;
+use domain::{BusinessId, OrderId};
 use postgres::literal;
 
-use super::StoreError;
 use super::predicates::{live, placed};
-use super::rows::OrderRow;
 use super::schema::orders;
-use crate::domain::{Deadlines, ExceptionCounts, ExceptionKind, Order};
+use super::{StoreError, corrupt};
+use crate::domain::{Deadlines, ExceptionCounts, ExceptionKind};
 
 /// Of one kind, newest change first.
 ///
@@ -42,21 +41,21 @@ fn of(business: BusinessId, kind: ExceptionKind, deadlines: Deadlines) -> orders
     }
 }
 
-/// At most `limit` orders, newest change first.
+/// The ids of at most `limit` orders, newest change first.
 pub async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     kind: ExceptionKind,
     deadlines: Deadlines,
     limit: i64,
-) -> Result<Vec<Order>, StoreError> {
-    let rows: Vec<OrderRow> = of(business, kind, deadlines)
+) -> Result<Vec<OrderId>, StoreError> {
+    let ids: Vec<String> = of(business, kind, deadlines)
         .order((orders::updated_at.desc(), orders::id.desc()))
         .limit(limit)
-        .select(OrderRow::as_select())
+        .select(orders::id)
         .load(conn)
         .await?;
-    rows.into_iter().map(Order::try_from).collect()
+    ids.into_iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
 }
 
 /// The number of orders of each kind, up to `max`.

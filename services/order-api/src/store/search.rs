@@ -96,7 +96,8 @@ const BY_INDEX: &str = "
     CROSS JOIN LATERAL (
         SELECT FROM orders
         WHERE id = sorted.order_id AND business_id = $1 AND placement = 'placed' AND mode = ANY ($5)
-            AND status = ANY ($6) AND cod_status = ANY ($7) AND payment_type = ANY ($8)) AS wanted
+            AND status = ANY ($6) AND cod_status = ANY ($7) AND payment_type = ANY ($8)
+        OFFSET 0) AS wanted
     LIMIT $4";
 
 /// Visits each business, because words begin with their business. Newest first.

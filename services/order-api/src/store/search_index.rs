@@ -9,7 +9,7 @@ use postgres::statement;
 
 use super::StoreError;
 use super::fleet::complete_until;
-use crate::domain::Searchable;
+use crate::domain::{Order, Searchable};
 
 /// A placement: the time of its event by the database's clock, and its order.
 #[derive(Clone, Debug, QueryableByName)]
@@ -135,4 +135,23 @@ pub async fn add(conn: &mut AsyncPgConnection, placed: Vec<Placed>) -> Result<()
     let saved =
         statement(SAVE).bind::<Timestamptz, _>(feed_at).bind::<Text, _>(order_id).execute(conn).await?;
     if saved == 1 { Ok(()) } else { Err(StoreError::Corrupt("the position of the search is missing".into())) }
+}
+
+const WAIT: &str = "SELECT FROM order_search_position FOR SHARE";
+const REPLACE: &str = "
+    UPDATE order_search SET words = array_to_tsvector(ARRAY(
+        SELECT right(business_id, 6) || word FROM unnest(string_to_array($3, ' ')) AS word))
+    WHERE order_id = $1 AND business_id = $2";
+
+/// Replaces the words of a corrected order. Waits for the worker, which may have read the order before; an order that is not
+/// indexed yet is indexed as it is then.
+pub async fn replace(conn: &mut AsyncPgConnection, order: &Order) -> Result<(), StoreError> {
+    statement(WAIT).execute(conn).await?;
+    statement(REPLACE)
+        .bind::<Text, _>(order.id.to_string())
+        .bind::<Text, _>(order.business_id.to_string())
+        .bind::<Text, _>(Searchable::of(order).words())
+        .execute(conn)
+        .await?;
+    Ok(())
 }

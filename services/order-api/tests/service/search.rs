@@ -265,3 +265,16 @@ async fn frequent_and_rare_words_are_found_among_many_orders() {
     let last = page(&service, business.id, &after).await;
     assert_eq!((references(&last).len(), &last["hasMore"], &last["next"]), (0, &json!(false), &Value::Null));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_corrected_order_is_found_by_its_new_words_only() {
+    let service = OrderApi::start().await;
+    let owner = service.business(BALANCE);
+    let order = place(&owner, true, "C-1", ["Asha Rao", "+919876543210", "Pune", "411001"]).await;
+    indexed(&service, 1).await;
+    let (path, phone) = (format!("/{order}/delivery-details"), json!({ "phone": "+919812344444" }));
+    owner.live().unwrap().call(Method::POST, &path, Some(&phone)).await.unwrap().expect(200).unwrap();
+    assert_eq!(found(&service, owner.id, "9812344444", "").await, ["C-1"]);
+    assert!(found(&service, owner.id, "9876543210", "").await.is_empty());
+    assert_eq!(found(&service, owner.id, "asha pune", "").await, ["C-1"]);
+}

@@ -43,6 +43,8 @@ pub(crate) enum Permission {
     ReadWebhooks,
     ReadAuditLog,
     CancelOrders,
+    /// The phone and address of a parcel: only for roles that see them.
+    CorrectDeliveries,
     /// Sends webhooks again.
     ResendWebhooks,
     /// Keys, endpoints, simulated orders and the pickup profile.
@@ -65,7 +67,7 @@ impl Permission {
             Self::UseAccount | Self::ReadBusiness | Self::ReadOrders => {
                 &[Owner, Developer, Finance, Support, Viewer]
             }
-            Self::ReadCustomers => &[Owner, Support],
+            Self::ReadCustomers | Self::CorrectDeliveries => &[Owner, Support],
             Self::ReadMoney => &[Owner, Developer, Finance, Viewer],
             Self::ReadKeys => &[Owner, Developer, Viewer],
             Self::ReadWebhooks => &[Owner, Developer, Support, Viewer],
@@ -120,6 +122,7 @@ mod tests {
     #[test]
     fn only_owners_and_support_see_customers_and_only_owners_manage_users() {
         assert_eq!(Permission::ReadCustomers.roles(), [Role::Owner, Role::Support]);
+        assert_eq!(Permission::CorrectDeliveries.roles(), Permission::ReadCustomers.roles());
         for permission in [
             Permission::ManageUsers,
             Permission::ManageSingleSignOn,

@@ -2,7 +2,7 @@
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use chrono::NaiveDate;
+use chrono::{NaiveDate, TimeDelta};
 use domain::{BusinessId, Paise, RemittanceId, composed, indian_time};
 use internal_api::Page;
 use internal_api::remittances::{
@@ -21,6 +21,8 @@ const CREATED_BY: TextRule = TextRule::line(200);
 /// Longer than any reference of an order.
 const ORDER: TextRule = TextRule::line(256);
 const NOTE: TextRule = TextRule::line(200);
+/// An earlier day is a mistake, and may be none that PostgreSQL can store.
+const PAID_WITHIN: TimeDelta = TimeDelta::days(3_650);
 const DATE: &str = "a date, such as 2026-01-31";
 
 pub(super) async fn create(
@@ -85,8 +87,9 @@ fn read(business: BusinessId, body: &JsonBody, today: NaiveDate) -> Result<NewRe
     read_body(&body.0, &["bankReference", "paidOn", "createdBy", "orders"], |fields| {
         let bank_reference = fields.required_text("bankReference", BANK_REFERENCE);
         let paid_on: Option<NaiveDate> = fields.required_word("paidOn", DATE);
-        if paid_on.is_some_and(|paid_on| paid_on > today) {
-            fields.reject("paidOn", "out_of_range", "paidOn must not lie in the future.");
+        if paid_on.is_some_and(|paid_on| paid_on > today || paid_on < today - PAID_WITHIN) {
+            let message = "paidOn must be a day of the last ten years, and not in the future.";
+            fields.reject("paidOn", "out_of_range", message);
         }
         let created_by = fields.required_text("createdBy", CREATED_BY);
         let orders = orders(fields);

@@ -187,8 +187,8 @@ async fn every_fault_of_a_request_is_named() {
     let harness = Harness::start().await;
     let business = harness.business();
     let long = vec![line("a"); 2_001];
-    let future = RemittanceRequest {
-        paid_on: "2999-01-01".parse().expect("a date"),
+    let paid_on = |day: &str| RemittanceRequest {
+        paid_on: day.parse().expect("a date"),
         ..request("UTR", vec![line("a")])
     };
     for (request, fields) in [
@@ -198,7 +198,8 @@ async fn every_fault_of_a_request_is_named() {
             RemittanceRequest { created_by: String::new(), ..request("UTR", vec![line("a")]) },
             vec!["createdBy"],
         ),
-        (future, vec!["paidOn"]),
+        (paid_on("2999-01-01"), vec!["paidOn"]),
+        (paid_on("-5000-01-01"), vec!["paidOn"]),
         (
             request("UTR", vec![RemittanceLine { amount_paise: Some(Paise::ZERO), ..line(" ") }, line("")]),
             vec!["orders[0].order", "orders[0].amountPaise", "orders[1].order"],

@@ -53,7 +53,12 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
     })?;
     let (found, text) = match (code, search, business) {
         (Some(code), None, None) => (state.peers.orders.find_anywhere(&code).await?, code),
-        (None, Some(text), business) => (state.peers.orders.search_anywhere(&text, business).await?, text),
+        (None, Some(text), None) => (state.peers.orders.search_anywhere(&text, None).await?, text),
+        // Of another business, the same text is another search.
+        (None, Some(text), Some(business)) => {
+            let found = state.peers.orders.search_anywhere(&text, Some(business)).await?;
+            (found, format!("{business} {text}"))
+        }
         _ => return Err(ApiError::invalid_field("search", "required", "Send search, or only code.")),
     };
     let orders = found.iter().map(|found| found.order.id);

@@ -52,9 +52,10 @@ export function canCancel(order: Order): boolean {
   return (order.status === "created" || order.status === "driver_assigned") && order.failedAttempts === 0;
 }
 
-/** Whether the fleet has the parcel after a failed attempt. A live order that failed before its pickup was refunded. */
+/** Whether the fleet has the parcel after a failed attempt. Release 1.0 did not count attempts, but refunded the others. */
 export function awaitsDecision(order: Order): boolean {
-  return order.status === "failed" && order.refundedPaise === 0;
+  const isNotRefunded = order.mode === "live" && order.refundedPaise === 0;
+  return order.status === "failed" && (order.failedAttempts > 0 || isNotRefunded);
 }
 
 /** Until the delivery has ended, for users who see the address. */

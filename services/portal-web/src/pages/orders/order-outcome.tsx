@@ -4,7 +4,7 @@ import type { Order, TimelineEntry } from "../../api/orders";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
 import { COD_STATUSES, DELIVERY_STATUSES, type DeliveryStatus, sentence } from "../../format/order-labels";
-import { wasPickedUp } from "./next-events";
+import { awaitsDecision } from "./next-events";
 import { statusEntries } from "./order-timeline";
 import classes from "./outcome.module.css";
 
@@ -37,7 +37,7 @@ export function OrderOutcome({ order, entries }: OrderOutcomeProps) {
         {order.reason && `: ${sentence(order.reason)}`}
       </Title>
       <Text c="dimmed" mt={4}>
-        {consequence(order, wasPickedUp(entries))}
+        {consequence(order)}
       </Text>
       <Text mt={4}>
         <MoneyLine order={order} />
@@ -48,13 +48,13 @@ export function OrderOutcome({ order, entries }: OrderOutcomeProps) {
 
 const ONGOING: DeliveryStatus[] = ["created", "driver_assigned", "out_for_delivery"];
 
-function headline({ status, driver, mode }: Order): string {
+function headline({ status, driver, mode, failedAttempts }: Order): string {
   const name = driver?.name ?? "The driver";
   switch (status) {
     case "created":
       return mode === "test" ? "Ready to be simulated" : "Waiting for a driver";
     case "driver_assigned":
-      return `${name} is on the way to the pickup`;
+      return failedAttempts > 0 ? `${name} makes another attempt` : `${name} is on the way to the pickup`;
     case "picked_up":
       return driver?.name ? `Picked up by ${name}` : "Picked up";
     case "out_for_delivery":
@@ -71,7 +71,8 @@ function headline({ status, driver, mode }: Order): string {
 }
 
 /** What follows, and what the business can do. */
-function consequence({ status, driver, mode, refundedPaise }: Order, pickedUp: boolean): string {
+function consequence(order: Order): string {
+  const { status, driver, mode, refundedPaise, failedAttempts } = order;
   const refund = refundedPaise > 0 ? " The delivery fee is refunded to your wallet." : "";
   switch (status) {
     case "created":
@@ -79,7 +80,9 @@ function consequence({ status, driver, mode, refundedPaise }: Order, pickedUp: b
         ? "Test orders get no driver: simulate each step below."
         : "The fleet assigns one. Until the pickup, you can cancel the order.";
     case "driver_assigned":
-      return "Until the pickup, you can cancel the order.";
+      return failedAttempts > 0
+        ? "The fleet has the parcel."
+        : "Until the pickup, you can cancel the order.";
     case "picked_up":
       return "The driver has the parcel, and sets out to the customer next.";
     case "out_for_delivery":
@@ -87,8 +90,8 @@ function consequence({ status, driver, mode, refundedPaise }: Order, pickedUp: b
     case "delivered":
       return driver?.name ? `${driver.name} handed it over.` : "The parcel has arrived.";
     case "failed":
-      return pickedUp
-        ? "The driver still has the parcel, and its return to the pickup is reported here."
+      return awaitsDecision(order)
+        ? "The fleet has the parcel."
         : `The parcel was not picked up.${refund} To send it, place a new order.`;
     case "cancelled":
       return `The parcel was not picked up.${refund}`;

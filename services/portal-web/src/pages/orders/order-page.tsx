@@ -53,6 +53,7 @@ function Details({ order }: { order: Order }) {
   useFollowOrder(order);
   const timeline = useTimeline(order.id, (entries) => timelinePollMs(entries));
   const canCancelOrders = useMay("cancel_orders");
+  const canCorrectDeliveries = useMay("correct_deliveries");
   return (
     <>
       <PageHeader
@@ -83,7 +84,7 @@ function Details({ order }: { order: Order }) {
             >
               Tracking page
             </Button>
-            {canCancelOrders && canCorrect(order) && <CorrectDelivery order={order} />}
+            {canCorrectDeliveries && canCorrect(order) && <CorrectDelivery order={order} />}
             {canCancelOrders && canCancel(order) && <CancelOrder order={order} />}
           </>
         }

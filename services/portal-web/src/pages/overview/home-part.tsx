@@ -12,6 +12,7 @@ import { FailingEndpoints } from "../webhooks/failing-endpoints";
 
 /** The most recent orders that the server counts. */
 const COUNTED_MAX = 20_000;
+const ATTENTION_MAX = 1_000;
 /** As the operator's cash: late from then on. */
 const LATE_AGE = "7+";
 
@@ -204,7 +205,7 @@ function Count({ of, tone }: { of: number; tone: "bad" | "warn" }) {
   return (
     <Text inherit component="span" c={of > 0 ? `var(--tone-${tone})` : undefined}>
       {of}
-      {of >= COUNTED_MAX && " or more"}
+      {of >= ATTENTION_MAX && " or more"}
     </Text>
   );
 }
