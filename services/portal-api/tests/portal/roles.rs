@@ -25,6 +25,7 @@ const WEBHOOKS: &[&str] = &["owner", "developer", "support", "viewer"];
 const HELPERS: &[&str] = &["owner", "developer", "support"];
 const INTEGRATORS: &[&str] = &["owner", "developer"];
 const PAYERS: &[&str] = &["owner", "finance"];
+const CUSTOMERS: &[&str] = &["owner", "support"];
 const OWNERS: &[&str] = &["owner"];
 
 /// Calls and the roles that may call them, written down a second time. Streams never end, so they are not among them.
@@ -88,7 +89,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("POST /orders/{id}/cancel", HELPERS),
     ("POST /orders/{id}/reattempt", HELPERS),
     ("POST /orders/{id}/return", HELPERS),
-    ("POST /orders/{id}/delivery-details", HELPERS),
+    ("POST /orders/{id}/delivery-details", CUSTOMERS),
     ("GET /audit-log", INTEGRATORS),
     ("GET /audit-log.csv", INTEGRATORS),
     ("GET /audit-log.jsonl", INTEGRATORS),
