@@ -9,7 +9,15 @@ const CUSTOMERS_PHONE = "+919800000001";
 const STREET = "12 MG Road";
 const NOTICE = "Your role does not show customers’ phones and addresses.";
 
-const EVERYBODY = ["Overview", "Orders", "Needs attention", "Events", "Subscription", "Pickup profile", "Account"];
+const EVERYBODY = [
+  "Overview",
+  "Orders",
+  "Needs attention",
+  "Events",
+  "Subscription",
+  "Pickup profile",
+  "Account",
+];
 const KEYS_AND_WEBHOOKS = ["Quick start", "API keys", "Webhooks"];
 const MONEY = ["Wallet", "Cash on delivery"];
 

@@ -80,9 +80,7 @@ function consequence(order: Order): string {
         ? "Test orders get no driver: simulate each step below."
         : "The fleet assigns one. Until the pickup, you can cancel the order.";
     case "driver_assigned":
-      return failedAttempts > 0
-        ? "The fleet has the parcel."
-        : "Until the pickup, you can cancel the order.";
+      return failedAttempts > 0 ? "The fleet has the parcel." : "Until the pickup, you can cancel the order.";
     case "picked_up":
       return "The driver has the parcel, and sets out to the customer next.";
     case "out_for_delivery":
