@@ -138,7 +138,7 @@ test("a new order is announced, once, also if its event is missed", async ({ vis
 
   // It is not new when it comes into another filter.
   await page.getByLabel("Status", { exact: true }).selectOption({ label: "Driver assigned" });
-  await expect(page.getByText("No order has this status")).toBeVisible();
+  await expect(page.getByText("No matching order")).toBeVisible();
   await ask(page, "POST", `/orders/${order.id}/simulate`, { event: "driver.assigned" }, 200);
   await reload(page);
   await expect(row(page, "Test orders", "book-missed")).toBeVisible();
