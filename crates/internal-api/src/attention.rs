@@ -1,5 +1,5 @@
-//! What the operator's pages ask about many businesses at once: those that need attention, the worst first, at most
-//! [`ATTENTION_MAX`] of each kind; and the activity of those in a list.
+//! Calls of the operator's pages about many businesses at once. One kind lists the businesses that need attention, the worst
+//! first, at most [`ATTENTION_MAX`]. The other kind reads the activity of the businesses in a list.
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EndpointId, Paise};
@@ -81,7 +81,7 @@ impl OrdersClient {
 }
 
 impl WalletClient {
-    /// `POST /internal/balances {ids}`: up to [`BUSINESSES_MAX`] businesses; omits those that never paid in
+    /// `POST /internal/balances {ids}`: up to [`BUSINESSES_MAX`] businesses; omits businesses without a wallet
     pub async fn balances(&self, ids: &[BusinessId]) -> Result<Vec<Balance>, CallError> {
         self.0.send(Method::POST, &["balances"], &json!({ "ids": ids })).await
     }

@@ -1,4 +1,4 @@
-//! What follows a failed delivery.
+//! Requests of a business after a failed delivery.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use domain::schema::open_words;

@@ -143,8 +143,8 @@ const REPLACE: &str = "
         SELECT right(business_id, 6) || word FROM unnest(string_to_array($3, ' ')) AS word))
     WHERE order_id = $1 AND business_id = $2";
 
-/// Replaces the words of a corrected order. Waits for the worker, which may have read the order before; an order that is not
-/// indexed yet is indexed as it is then.
+/// Replaces the words of a corrected order. It waits for the worker, which may have read the order before its correction. The
+/// worker adds an order without words later, with its corrected details.
 pub async fn replace(conn: &mut AsyncPgConnection, order: &Order) -> Result<(), StoreError> {
     statement(WAIT).execute(conn).await?;
     statement(REPLACE)

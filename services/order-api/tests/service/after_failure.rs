@@ -1,4 +1,4 @@
-//! What follows a failed delivery: another attempt, the return, and a corrected address.
+//! Requests after a failed delivery: another attempt, the return, and a corrected address.
 
 use chrono::{Days, TimeDelta};
 use demo::clients::{Fleet, Reply};

@@ -1,5 +1,5 @@
-//! The home page of a business. Asks all services at once for what the role of the user may read; those that do not answer are
-//! listed.
+//! The home page of a business. It asks all services at once for the parts that the user's role may read, and lists the
+//! services that do not answer.
 
 use domain::{BusinessId, Paise};
 use internal_api::cash::{CashQuery, CashTotals};
