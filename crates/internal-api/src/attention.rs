@@ -34,7 +34,7 @@ pub struct LowBalance {
     pub balance_paise: Paise,
 }
 
-/// The cash that a business waits for since more than seven days.
+/// The cash of a business that is not settled although the promised day is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LateCash {

@@ -16,6 +16,9 @@ export const CASH_AGES: Record<string, string> = {
   "7+": "More than 7 days",
 };
 
+/** The page of the business with its late cash. */
+export const LATE_CASH = "/cash-on-delivery?late=true";
+
 export function orderCount(orders: number): string {
   return orders === 1 ? "1 order" : `${orders} orders`;
 }

@@ -47,6 +47,21 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
   await expect(page.getByRole("button", { name: "Cancel order" })).toHaveCount(0);
 });
 
+test("late cash needs attention too", async ({ page }) => {
+  await openLive(page, await newBusiness(page, "Late cash"));
+  // The local stack has no cash of last week.
+  await page.route("**/v1/portal/cod?*late=true*", async (route) => {
+    const cash = await (await route.fetch()).json();
+    const totals = { ...cash.totals, lateOrders: 3, latePaise: 375_150 };
+    return route.fulfill({ json: { ...cash, totals } });
+  });
+  await page.goto("/exceptions");
+  await expect(page.getByText("₹3,751.50 of 3 orders is past its promised day.")).toBeVisible();
+  await check(page, "exceptions-late-cash", { bothSizes: true });
+  await page.getByRole("link", { name: "Show the orders" }).click();
+  await expect(page.getByLabel("Only late")).toBeChecked();
+});
+
 test("failed deliveries are decided about together, after a preview", async ({ page }) => {
   const key = await openLive(page, await newBusiness(page, "Many failures"));
   const orders = [await failedOrder(key, "many-1"), await failedOrder(key, "many-2")];

@@ -64,7 +64,7 @@ test("after the first live order, the overview shows today, what needs attention
   const attention = part(page, "Needs attention");
   await expect(figure(attention, "Failed deliveries")).toHaveText("1");
   await expect(figure(attention, "No news")).toHaveText("0");
-  await expect(attention.getByText("None over 7 days")).toBeVisible();
+  await expect(attention.getByText("All within the promised time")).toBeVisible();
   const money = part(page, "Delivery and money");
   await expect(figure(money, "Delivery rate")).toHaveText("50 %");
   await expect(figure(money, "Balance")).toHaveText("₹3.00");
@@ -75,6 +75,8 @@ test("after the first live order, the overview shows today, what needs attention
   }).toPass();
   await expect(part(page, "Quick start")).toHaveCount(0);
   await check(page, "home", { bothSizes: true });
+  const late = attention.getByRole("link", { name: "Cash late" });
+  await expect(late).toHaveAttribute("href", "/cash-on-delivery?late=true");
   await attention.getByRole("link", { name: "Failed deliveries" }).click();
   await expect(row(page, "Failed", "home-failed")).toBeVisible();
   await expect(row(page, "Failed", "home-new")).toHaveCount(0);

@@ -7,7 +7,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Paise};
 use postgres::{StoreError, statement};
 
-use super::cash_totals::is_outstanding;
+use super::cash_totals::{LateRow, late};
 use super::columns::parse;
 
 /// A funded wallet below its threshold.
@@ -17,7 +17,7 @@ pub(crate) struct LowBalance {
     pub(crate) balance: Paise,
 }
 
-/// The outstanding cash of a business that is due since long.
+/// The cash of a business whose promised day is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LateCash {
     pub(crate) business: BusinessId,
@@ -32,16 +32,8 @@ const LOW: &str = "
     WHERE funded_at IS NOT NULL AND balance_paise < coalesce(low_balance_threshold_paise, $1)
     ORDER BY balance_paise, business_id LIMIT $2";
 
-const LATE: &str = concat!(
-    "SELECT business_id, count(*) AS orders, min(due_since) AS due_since,
-        coalesce(sum(owed - coalesce(settled_paise, 0)), 0)::bigint AS amount_paise
-    FROM cash
-    CROSS JOIN LATERAL (SELECT
-        coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise) AS owed) AS held
-    WHERE due_since <= $1 AND ",
-    is_outstanding!(),
-    " GROUP BY business_id ORDER BY min(due_since), business_id LIMIT $2"
-);
+const LATE: &str =
+    late!("business_id", " GROUP BY business_id ORDER BY min(due_since), business_id LIMIT $2");
 
 #[derive(QueryableByName)]
 struct LowRow {
@@ -49,18 +41,6 @@ struct LowRow {
     business_id: String,
     #[diesel(sql_type = BigInt)]
     balance_paise: i64,
-}
-
-#[derive(QueryableByName)]
-struct LateRow {
-    #[diesel(sql_type = Text)]
-    business_id: String,
-    #[diesel(sql_type = BigInt)]
-    orders: i64,
-    #[diesel(sql_type = BigInt)]
-    amount_paise: i64,
-    #[diesel(sql_type = Timestamptz)]
-    due_since: DateTime<Utc>,
 }
 
 /// The lowest balances below their threshold, or below the operator's.
@@ -78,17 +58,17 @@ pub(crate) async fn low_balances(
     rows.into_iter().map(low).collect()
 }
 
-/// The businesses with outstanding cash that was due at this time already, the longest wait first.
+/// The businesses with late cash, the longest wait first.
 pub(crate) async fn late_cash(
     conn: &mut AsyncPgConnection,
-    due_until: DateTime<Utc>,
+    late_before: DateTime<Utc>,
     limit: i64,
 ) -> Result<Vec<LateCash>, StoreError> {
     let rows: Vec<LateRow> =
-        statement(LATE).bind::<Timestamptz, _>(due_until).bind::<BigInt, _>(limit).load(conn).await?;
+        statement(LATE).bind::<Timestamptz, _>(late_before).bind::<BigInt, _>(limit).load(conn).await?;
     let late = |row: LateRow| {
         let business = parse("cash.business_id", &row.business_id)?;
-        let amount = Paise::new(row.amount_paise);
+        let amount = Paise::new(row.sum);
         Ok(LateCash { business, orders: row.orders, amount, due_since: row.due_since })
     };
     rows.into_iter().map(late).collect()

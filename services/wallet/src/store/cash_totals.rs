@@ -67,8 +67,6 @@ macro_rules! is_outstanding {
     };
 }
 
-pub(super) use is_outstanding;
-
 /// The operator owes the collected cash, minus the settled cash. Before the collection is reported, it owes the expected
 /// cash. Drivers hold collected cash that is not handed over, the operator holds handed over cash that is not settled.
 const OUTSTANDING: &str = concat!(
@@ -100,8 +98,9 @@ macro_rules! late {
         concat!(
             "SELECT ",
             $business,
-            " AS business_id, count(*) AS orders,
+            " AS business_id, count(*) AS orders, coalesce(min(due_since), $1) AS due_since,
                 coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise)), 0)::bigint AS sum
+/// `$1` is the time of [`crate::domain::CashTerms::late_before`].
             FROM cash WHERE settled_at IS NULL AND due_since < $1",
             $condition
         )
@@ -112,13 +111,19 @@ const LATE: &str = late!("business_id", " AND business_id = ANY($2) GROUP BY bus
 const LATE_OF_ALL: &str = late!("''", "");
 
 #[derive(QueryableByName)]
-struct LateRow {
+pub(super) struct LateRow {
     #[diesel(sql_type = Text)]
-    business_id: String,
+
+pub(super) use late;
+
+    pub(super) business_id: String,
     #[diesel(sql_type = BigInt)]
-    orders: i64,
+    pub(super) orders: i64,
     #[diesel(sql_type = BigInt)]
-    sum: i64,
+    pub(super) sum: i64,
+    /// Of the oldest order.
+    #[diesel(sql_type = Timestamptz)]
+    pub(super) due_since: DateTime<Utc>,
 }
 
 /// Orders and amount of all businesses that are late.

@@ -3,6 +3,7 @@
 use domain::{EventKind, Paise};
 use events::Body;
 use internal_api::attention::{LateCash, LowBalance, WalletAttention};
+use internal_api::cash::CashQuery;
 use serde_json::json;
 use test_kit::until;
 
@@ -36,17 +37,17 @@ async fn low_balances_are_listed_from_the_lowest_and_compared_with_the_own_thres
 }
 
 #[tokio::test]
-async fn cash_is_late_after_seven_days() {
+async fn cash_is_late_after_its_promised_day() {
     let harness = Harness::connected().await;
     let (business, other) = (harness.business(), harness.business());
-    for (of, days, kind) in [
-        (business, 9, EventKind::CodCollected),
-        (business, 8, EventKind::OrderDelivered),
-        (business, 6, EventKind::CodCollected),
-        (business, 30, EventKind::CodSettled),
-        (other, 12, EventKind::CodHandedOver),
+    for (of, days, kind, amount) in [
+        (business, 9, EventKind::CodCollected, Some(1_000)),
+        (business, 8, EventKind::OrderDelivered, None),
+        (business, 6, EventKind::CodCollected, Some(1_000)),
+        // Settled short: a discrepancy, but not late.
+        (business, 30, EventKind::CodSettled, Some(900)),
+        (other, 12, EventKind::CodHandedOver, Some(1_000)),
     ] {
-        let amount = (kind != EventKind::OrderDelivered).then_some(1_000);
         let mut report = event(&harness, of, harness.order(), kind, amount);
         let recorded_at = report.occurred_at - chrono::TimeDelta::days(days);
         if let Body::Order(order) = &mut report.body {
@@ -60,6 +61,8 @@ async fn cash_is_late_after_seven_days() {
     let late = harness.wallet.attention().await.unwrap().late_cash;
     let shown = |late: &LateCash| (late.business_id, late.orders, late.amount_paise.get());
     assert_eq!(late.iter().map(shown).collect::<Vec<_>>(), [(other, 1, 1_000), (business, 2, 2_000)]);
+    let totals = harness.wallet.cash(business, &CashQuery::default()).await.unwrap().totals;
+    assert_eq!((totals.late_orders, totals.late_paise.get()), (2, 2_000), "the same everywhere");
     let days = (harness.clock.now() - late[0].due_since).num_days();
     assert!((11..=12).contains(&days), "{days}");
 }

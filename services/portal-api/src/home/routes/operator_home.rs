@@ -29,7 +29,7 @@ struct OperatorHomeView {
     failing_endpoints: Option<Vec<FailingView>>,
     /// Wallets below their warning threshold, the lowest first.
     low_balances: Option<Vec<LowBalanceView>>,
-    /// Cash that is due since more than seven days, the oldest first.
+    /// Cash that is not settled although its promised day is over, the oldest first.
     late_cash: Option<Vec<LateCashView>>,
     /// The services that did not answer.
     incomplete: Vec<&'static str>,

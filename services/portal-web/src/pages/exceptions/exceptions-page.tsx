@@ -1,14 +1,18 @@
-import { Alert, Button, Checkbox, Group, Paper, SegmentedControl, Text } from "@mantine/core";
+import { Alert, Anchor, Button, Checkbox, Group, Paper, SegmentedControl, Text } from "@mantine/core";
 import { IconCircleCheck } from "@tabler/icons-react";
 import { useState } from "react";
+import { Link } from "react-router-dom";
 import { type Decision, type ExceptionKind, type Exceptions, useExceptions } from "../../api/after-failure";
+import { useCash } from "../../api/cash";
 import type { Order } from "../../api/orders";
 import { useMay } from "../../app/session";
 import { type Column, DataTable } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorState } from "../../components/error-state";
+import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { useUrlFilter } from "../../components/use-url-filter";
+import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import { COLUMNS } from "./columns";
 import { DecideAll } from "./decide-all";
 
@@ -24,6 +28,7 @@ export function Component() {
   const { filter, change } = useUrlFilter<{ kind?: ExceptionKind }>(["kind"]);
   const kind = NAMES.find((name) => name === filter.kind) ?? "failed";
   const exceptions = useExceptions(kind);
+  const seesMoney = useMay("read_money");
   const counted = (name: ExceptionKind) => {
     const count = exceptions.data?.counts[name];
     if (count === undefined) return KINDS[name].label;
@@ -32,6 +37,7 @@ export function Component() {
   return (
     <>
       <PageHeader title="Needs attention" description="Live orders that do not move on by themselves." />
+      {seesMoney && <LateCash />}
       <SegmentedControl
         aria-label="Kind"
         mb="md"
@@ -45,6 +51,20 @@ export function Component() {
         <Orders key={kind} kind={kind} page={exceptions.data} isLoading={exceptions.isPending} />
       )}
     </>
+  );
+}
+
+/** Cash that was not settled by its promised day. */
+function LateCash() {
+  const { totals } = useCash({ late: true });
+  if (!totals || totals.lateOrders === 0) return null;
+  return (
+    <Alert color="yellow" variant="light" mb="md" title="Cash late">
+      <Money paise={totals.latePaise} /> of {orderCount(totals.lateOrders)} is past its promised day.{" "}
+      <Anchor component={Link} to={LATE_CASH} size="sm">
+        Show the orders
+      </Anchor>
+    </Alert>
   );
 }
 

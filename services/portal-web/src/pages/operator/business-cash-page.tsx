@@ -14,6 +14,7 @@ import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { remittanceColumns } from "../../components/remittance-columns";
+import { useUrlFilter } from "../../components/use-url-filter";
 import { orderCount } from "../../format/cash-labels";
 import { formatDay } from "../../format/day";
 import { RemittanceDialog } from "./remittance-dialog";
@@ -47,7 +48,8 @@ interface CashToSettleProps {
 
 /** The cash that the operator holds. Orders are chosen here, or come from a file. */
 function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
-  const [isLate, setIsLate] = useState(false);
+  const { filter, change } = useUrlFilter<{ late?: "true" }>(["late"]);
+  const isLate = filter.late === "true";
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const maySettle = useMay("credit_wallets");
   const cash = useCashToSettle(businessId, isLate);
@@ -69,7 +71,7 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
           <Switch
             label="Only late"
             checked={isLate}
-            onChange={(event) => setIsLate(event.currentTarget.checked)}
+            onChange={(event) => change({ late: event.currentTarget.checked ? "true" : undefined })}
           />
           {maySettle && (
             <>

@@ -9,6 +9,7 @@ import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
+import { orderCount } from "../../format/cash-labels";
 import { joinList, serviceName } from "../../format/service-names";
 import { planName } from "../subscription/plan-name";
 import classes from "./business.module.css";
@@ -60,7 +61,7 @@ function Parts({ home }: { home: OperatorHome }) {
         )}
         <Figure name="Failing endpoints">{many(failingEndpoints?.length)}</Figure>
         <Figure name="Low balances">{many(lowBalances?.length)}</Figure>
-        <Figure name="Cash late" to="/operator/cash" hint="Businesses that wait over 7 days">
+        <Figure name="Cash late" to="/operator/cash" hint="Businesses whose promised day is over">
           {many(lateCash?.length)}
         </Figure>
       </Figures>
@@ -93,11 +94,13 @@ function Parts({ home }: { home: OperatorHome }) {
           </Row>
         ))}
       </List>
-      <List title="Cash late" empty="No cash is due for more than 7 days.">
+      <List title="Cash late" empty="No cash is past its promised day.">
         {lateCash?.map(({ businessId, name, orders, amountPaise, dueSince }) => (
           <Row key={businessId} id={businessId} name={name}>
-            <Money paise={amountPaise} /> of {orders === 1 ? "1 order" : `${orders} orders`}, the oldest due{" "}
-            <Time at={dueSince} relative />
+            <Anchor component={Link} to={`/operator/cash/${businessId}?late=true`} size="sm">
+              <Money paise={amountPaise} /> of {orderCount(orders)}
+            </Anchor>
+            , the oldest due <Time at={dueSince} relative />
           </Row>
         ))}
       </List>

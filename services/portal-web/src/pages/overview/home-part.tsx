@@ -6,6 +6,7 @@ import { useMay } from "../../app/session";
 import { useFreshStanding } from "../../app/use-fresh-standing";
 import { Figure, Figures } from "../../components/figures";
 import { Money } from "../../components/money";
+import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import type { DeliveryStatus } from "../../format/order-labels";
 import { joinList, serviceName } from "../../format/service-names";
 import { FailingEndpoints } from "../webhooks/failing-endpoints";
@@ -13,8 +14,6 @@ import { FailingEndpoints } from "../webhooks/failing-endpoints";
 /** The most recent orders that the server counts. */
 const COUNTED_MAX = 20_000;
 const ATTENTION_MAX = 1_000;
-/** As the operator's cash: late from then on. */
-const LATE_AGE = "7+";
 
 /** What happens today, and what needs attention, as far as the role may read it. */
 export function HomePart({ home }: { home: Home }) {
@@ -161,18 +160,17 @@ function CashDue({ cash }: { cash: Home["cash"] }) {
 
 function LateCash({ cash }: { cash: Home["cash"] }) {
   if (!cash) return <Unavailable name="Cash late" />;
-  const late = cash.ages.find(({ days }) => days === LATE_AGE);
-  const orders = late?.orders ?? 0;
+  const { lateOrders, latePaise } = cash;
   return (
     <Figure
       name="Cash late"
-      to="/cash-on-delivery"
+      to={LATE_CASH}
       hint={
-        orders === 0 ? "None over 7 days" : `${orders === 1 ? "1 order" : `${orders} orders`}, over 7 days`
+        lateOrders === 0 ? "All within the promised time" : `${orderCount(lateOrders)}, past the promised day`
       }
     >
-      <Text inherit component="span" c={orders > 0 ? "var(--tone-bad)" : undefined}>
-        <Money paise={late?.amountPaise ?? 0} />
+      <Text inherit component="span" c={lateOrders > 0 ? "var(--tone-bad)" : undefined}>
+        <Money paise={latePaise} />
       </Text>
     </Figure>
   );
