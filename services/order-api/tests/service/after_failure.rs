@@ -277,6 +277,30 @@ async fn the_database_refuses_a_cancellation_after_the_pickup() -> anyhow::Resul
     ] {
         let change = diesel::sql_query(format!("UPDATE orders SET status = '{status}' WHERE id = '{id}'"));
         let changed = change.execute(&mut service.connection().await).await;
+/// An instance of release 1.0.0 fails another attempt: it knows neither the attempts nor the decision.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_database_counts_a_failure_of_the_former_release() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let order = failed(&business, "former").await?;
+    for (attempt, last) in [(2, "order.out_for_delivery"), (3, "driver.assigned")] {
+        post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
+        again(&business, &order, attempt, "driver.assigned").await?;
+        if last != "driver.assigned" {
+            again(&business, &order, attempt, last).await?;
+        }
+        let failure = format!("UPDATE orders SET status = 'failed', reason = 'closed' WHERE id = '{order}'");
+        diesel::sql_query(failure).execute(&mut service.connection().await).await?;
+        let seen = view(&business, &order).await?;
+        assert_eq!(
+            (&seen["failedAttempts"], &seen["reattempt"], &seen["reasonCode"]),
+            (&json!(attempt), &Value::Null, &Value::Null),
+            "{last}"
+        );
+    }
+    Ok(())
+}
+
         assert_eq!(changed.is_err(), is_refused, "{status}: {changed:?}");
     }
     Ok(())
