@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Order, OrderDraft};
+use super::{Order, OrderDraft, without_corrections};
 
 /// In one error.
 const MAX: usize = 20;
 
-/// Dotted paths of the fields that differ. `draft` is the request before the pickup profile completes it. Not compared:
-/// a pickup that the profile completed, and unknown fields. Of an erased order only the reference is compared.
+/// Dotted paths of the fields that differ from the request as it was sent, whatever was corrected since. `draft` is the request
+/// before the pickup profile completes it. Not compared: a pickup that the profile completed, and unknown fields. Of an erased
+/// order only the reference is compared.
 pub fn differences(draft: &OrderDraft, order: &Order) -> Vec<String> {
     let mut found = Vec::new();
     if draft.order_reference != order.order_reference {
@@ -21,10 +22,10 @@ pub fn differences(draft: &OrderDraft, order: &Order) -> Vec<String> {
         found.push("orderSource".to_owned());
     }
     let has_own_pickup = draft.pickup.as_ref().is_some_and(|pickup| !pickup.is_partial());
-    let asked = draft.details();
+    let (asked, kept) = (draft.details(), without_corrections(&order.details));
     for section in ["customer", "delivery", "pickup", "package", "payment", "notes"] {
         if section != "pickup" || has_own_pickup {
-            compare(section, &asked[section], &order.details[section], &mut found);
+            compare(section, &asked[section], &kept[section], &mut found);
         }
     }
     found.truncate(MAX);

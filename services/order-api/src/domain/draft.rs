@@ -117,18 +117,36 @@ pub struct Correction {
     pub delivery: Option<Delivery>,
 }
 
+/// The section of the phone and the address that the request had, of a corrected order. It is part of the details, so that it is
+/// erased with them.
+const AS_SENT: &str = "asSent";
+
 impl Correction {
     /// The details of an order with this correction.
     pub fn applied_to(&self, details: &Value) -> Value {
-        let mut details = details.clone();
+        let mut corrected = details.clone();
         if let Some(phone) = &self.phone {
-            details["customer"]["phone"] = phone.as_str().into();
+            corrected["customer"]["phone"] = phone.as_str().into();
         }
         if let Some(delivery) = &self.delivery {
-            details["delivery"] = json!(delivery);
+            corrected["delivery"] = json!(delivery);
         }
-        details
+        if corrected != *details && details.get(AS_SENT).is_none() {
+            corrected[AS_SENT] =
+                json!({ "phone": details["customer"]["phone"], "delivery": details["delivery"] });
+        }
+        corrected
     }
+}
+
+/// The details as they were before their first correction.
+pub fn without_corrections(details: &Value) -> Value {
+    let mut details = details.clone();
+    if let Some(mut sent) = details.as_object_mut().and_then(|sections| sections.remove(AS_SENT)) {
+        details["customer"]["phone"] = sent["phone"].take();
+        details["delivery"] = sent["delivery"].take();
+    }
+    details
 }
 
 impl Place {
@@ -209,6 +227,30 @@ mod tests {
         assert_eq!(filled.contact_name.as_deref(), Some("Meera"));
         assert_eq!(filled.place, profile().place);
         assert!(filled.is_usable() && !filled.is_partial());
+    }
+
+    #[test]
+    fn a_corrected_order_keeps_what_was_sent() {
+        let sent = json!({
+            "customer": { "name": "Asha", "phone": "+919800000001" },
+            "delivery": { "city": "Mysuru" },
+            "notes": {},
+        });
+        let phone = |phone: &str| Correction { phone: Some(phone.into()), delivery: None };
+        assert_eq!(phone("+919800000001").applied_to(&sent), sent, "nothing was corrected");
+        let once = phone("+919800000002").applied_to(&sent);
+        assert_eq!(
+            (&once["customer"]["phone"], &once["delivery"]),
+            (&json!("+919800000002"), &sent["delivery"])
+        );
+        let place = Place { city: Some("Hubballi".into()), ..Place::default() };
+        let again = Correction { phone: None, delivery: Some(place.clone()) };
+        let twice = again.applied_to(&phone("+919800000003").applied_to(&once));
+        assert_eq!(twice["delivery"], json!(place));
+        assert_eq!(again.applied_to(&twice), twice);
+        for details in [&sent, &once, &twice] {
+            assert_eq!(without_corrections(details), sent);
+        }
     }
 
     #[test]

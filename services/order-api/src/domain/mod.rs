@@ -28,7 +28,10 @@ pub use activity::{
 pub use after_failure::{Decided, Decision, Refusal, reattempt_days};
 pub use cash::CashReports;
 pub use differences::differences;
-pub use draft::{Correction, Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place};
+pub use draft::{
+    Correction, Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place,
+    without_corrections,
+};
 pub use erasure::{BusinessErasure, Erasable, Scope};
 pub use exceptions::{Deadlines, ExceptionCounts, ExceptionKind, Patience};
 pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, FoundEvents};

@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 use crate::commands::simulate_progress::Simulated;
 use crate::domain::{
     AcceptedOrder, BusinessErasure, Decided, Decision, Order, OrderEvent, TrackingUrls, Warning,
+    without_corrections,
 };
 use crate::queries::Timeline;
 
@@ -97,14 +98,14 @@ pub(super) fn erasure_view(erasure: BusinessErasure) -> ErasureView {
     }
 }
 
-/// The stored part of the request that created an order: the validated body with its completed pickup. Headers, exact
-/// bytes and unknown fields are not stored.
+/// The stored part of the request that created an order: the validated body with its completed pickup, and without later
+/// corrections. Headers, exact bytes and unknown fields are not stored.
 pub(super) fn accepted_request(accepted: AcceptedOrder) -> AcceptedRequest {
     let AcceptedOrder { order, idempotency_key, request_id, key_id } = accepted;
     let personal_data_erased_at = order.personal_data_erased_at;
     let mut body = json!({ "orderReference": order.order_reference, "orderSource": order.order_source });
     if let (Some(body), Value::Object(mut details)) =
-        (body.as_object_mut(), Arc::unwrap_or_clone(order.details))
+        (body.as_object_mut(), without_corrections(&order.details))
     {
         if let Some(notes) = details.get_mut("notes") {
             *notes = without_reattempt_note(notes.take());

@@ -2,6 +2,7 @@
 
 use chrono::{Days, TimeDelta};
 use demo::clients::{Fleet, Reply};
+use demo::sample_order;
 use diesel_async::RunQueryDsl;
 use domain::{Clock, indian_time};
 use internal_api::orders::{ExceptionKind, OrdersClient};
@@ -211,6 +212,20 @@ async fn an_address_is_corrected_until_the_delivery_ends() -> anyhow::Result<()>
         (&before["customer"]["name"], &before["payment"])
     );
     assert_eq!(post(&business, &order, "delivery-details", body).await?.text, corrected.text);
+    // What was sent stays as it was sent.
+    let accepted = portal(&service)?.request(business.id, &order).await?.body;
+    for (section, sent) in [("customer", &before["customer"]), ("delivery", &before["delivery"])] {
+        assert_eq!(&accepted[section], sent);
+    }
+    assert_eq!(accepted["asSent"], Value::Null);
+    let mut other = sample_order("corrected");
+    other["customer"]["name"] = json!("Meera");
+    let reused = business.live()?.create("corrected", &other).await?;
+    assert_eq!(
+        (refusal(&reused), &reused.body["differences"]),
+        ((422, "idempotency_key_reused"), &json!(["customer.name"]))
+    );
+    assert_eq!(business.place("corrected").await?, order, "a retry is answered as before");
     let fleet = again(&business, &order, 2, "driver.assigned").await?;
     assert_eq!((&fleet["customer"], &fleet["delivery"]), (&shown["customer"], &shown["delivery"]));
 
