@@ -1,5 +1,6 @@
 //! Live orders of a business that need attention.
 
+use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -13,13 +14,24 @@ use super::schema::orders;
 use super::{StoreError, corrupt};
 use crate::domain::{Deadlines, ExceptionCounts, ExceptionKind};
 
-/// Of one kind, newest change first.
-///
-/// Orders without a driver are found by the index of the fleet's list, among those of all businesses: few are that old, and
-/// an index of their own would slow down each new order. `orders_with_drivers` finds the others.
+/// When the status of a corrected order last changed, by its last event: a correction changes `updated_at` too.
+const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
+    WHERE last.order_id = orders.id AND last.business_id = orders.business_id AND last.sequence = orders.sequence)";
+
+/// Of one kind, newest change first. Reads the orders of the business in these states: `orders_by_state` and
+/// `orders_with_drivers` find them.
 fn of(business: BusinessId, kind: ExceptionKind, deadlines: Deadlines) -> orders::BoxedQuery<'static, Pg> {
     let all = orders::table.filter(orders::business_id.eq(business.to_string()));
     let all = all.filter(live()).filter(placed()).into_boxed();
+    let unmoved_since = |time: DateTime<Utc>| {
+        sql::<Bool>("(orders.updated_at < ")
+            .bind::<Timestamptz, _>(time)
+            .sql(" OR orders.details ? 'asSent' AND ")
+            .sql(MOVED_AT)
+            .sql(" < ")
+            .bind::<Timestamptz, _>(time)
+            .sql(")")
+    };
     match kind {
         ExceptionKind::Failed => {
             all.filter(literal::<Bool>("orders.status = 'failed' AND orders.picked_up")).filter(
@@ -27,17 +39,18 @@ fn of(business: BusinessId, kind: ExceptionKind, deadlines: Deadlines) -> orders
                     "(orders.after_failure->'decided' IS NULL OR orders.after_failure #>> '{decided,on}' < ",
                 )
                 .bind::<Text, _>(deadlines.today.to_string())
-                .sql(" OR (orders.after_failure #>> '{decided,on}' IS NULL AND orders.updated_at < ")
+                .sql(" OR (orders.after_failure #>> '{decided,on}' IS NULL")
+                .sql(" AND (orders.after_failure #>> '{decided,at}')::timestamptz < ")
                 .bind::<Timestamptz, _>(deadlines.silent)
                 .sql("))"),
             )
         }
         ExceptionKind::Unassigned => all
             .filter(literal::<Bool>("orders.status = 'created'"))
-            .filter(orders::updated_at.lt(deadlines.unassigned)),
+            .filter(unmoved_since(deadlines.unassigned)),
         ExceptionKind::Stuck => all
             .filter(literal::<Bool>("orders.status IN ('driver_assigned', 'picked_up', 'out_for_delivery')"))
-            .filter(orders::updated_at.lt(deadlines.silent)),
+            .filter(unmoved_since(deadlines.silent)),
     }
 }
 

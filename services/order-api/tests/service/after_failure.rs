@@ -277,21 +277,6 @@ async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Release 1.0.0 does not know another attempt, and would cancel it and refund the fee.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_database_refuses_a_cancellation_after_the_pickup() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
-    let business = service.business(FEE * 10);
-    let order = failed(&business, "guarded").await?;
-    let test = business.test()?.create("guarded", &smallest_order("guarded")).await?.expect(201)?;
-    for (id, status, is_refused) in [
-        (order.as_str(), "cancelled", true),
-        (&order, "created", true),
-        (&order, "returned", false),
-        (&text(&test, "id"), "cancelled", false),
-    ] {
-        let change = diesel::sql_query(format!("UPDATE orders SET status = '{status}' WHERE id = '{id}'"));
-        let changed = change.execute(&mut service.connection().await).await;
 /// An instance of release 1.0.0 fails another attempt: it knows neither the attempts nor the decision.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_database_counts_a_failure_of_the_former_release() -> anyhow::Result<()> {
@@ -316,6 +301,21 @@ async fn the_database_counts_a_failure_of_the_former_release() -> anyhow::Result
     Ok(())
 }
 
+/// Release 1.0.0 does not know another attempt, and would cancel it and refund the fee.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_database_refuses_a_cancellation_after_the_pickup() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let order = failed(&business, "guarded").await?;
+    let test = business.test()?.create("guarded", &smallest_order("guarded")).await?.expect(201)?;
+    for (id, status, is_refused) in [
+        (order.as_str(), "cancelled", true),
+        (&order, "created", true),
+        (&order, "returned", false),
+        (&text(&test, "id"), "cancelled", false),
+    ] {
+        let change = diesel::sql_query(format!("UPDATE orders SET status = '{status}' WHERE id = '{id}'"));
+        let changed = change.execute(&mut service.connection().await).await;
         assert_eq!(changed.is_err(), is_refused, "{status}: {changed:?}");
     }
     Ok(())
@@ -347,7 +347,7 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     post(&business, &back, "return", json!({})).await?.expect(200)?;
     let early = business.place("early").await?;
     business.fleet.drive(&early, &["order.failed"], 0).await?;
-    business.place("waiting").await?;
+    let waiting = business.place("waiting").await?;
     let moving = business.place("moving").await?;
     business.fleet.drive(&moving, &["driver.assigned"], 0).await?;
     let test = business.test()?;
@@ -362,5 +362,13 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     service.clock.advance(TimeDelta::days(2));
     assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", "moving"]);
     assert_eq!(seen(&stranger).await?, ["", "of-a-stranger", ""]);
+    for order in [&moving, &waiting, &back] {
+        let phone = json!({ "phone": "+919812300000" });
+        post(&business, order, "delivery-details", phone).await?.expect(200)?;
+    }
+    let corrected = ["back decided undecided", "waiting", "moving"];
+    assert_eq!(seen(&business).await?, corrected, "a correction is no news of the fleet");
+    business.fleet.drive(&moving, &["order.picked_up"], 0).await?;
+    assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", ""]);
     Ok(())
 }
