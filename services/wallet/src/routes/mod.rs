@@ -19,7 +19,7 @@ use std::sync::Arc;
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, get, post, put, resource, scope};
 use settings::Internal;
-use web::{Tasks, require_internal_token};
+use web::{BodyLimit, Tasks, require_internal_token};
 
 use crate::state::State;
 
@@ -67,8 +67,15 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("/cash/months").route(get().to(cash::months)))
         .service(resource("/cash/{order}/difference").route(put().to(cash::assign_difference)))
         .service(
-            resource("/remittances").route(get().to(remittances::list)).route(post().to(remittances::create)),
+            resource("/remittances")
+                .app_data(BodyLimit(remittances::BODY_BYTES_MAX))
+                .route(get().to(remittances::list))
+                .route(post().to(remittances::create)),
         )
-        .service(resource("/remittances/check").route(post().to(remittances::check)))
+        .service(
+            resource("/remittances/check")
+                .app_data(BodyLimit(remittances::BODY_BYTES_MAX))
+                .route(post().to(remittances::check)),
+        )
         .service(resource("/remittances/{id}").route(get().to(remittances::show)));
 }

@@ -19,8 +19,14 @@ use crate::state::State;
 const BANK_REFERENCE: TextRule = TextRule::code(64);
 const CREATED_BY: TextRule = TextRule::line(200);
 /// Longer than any reference of an order.
-const ORDER: TextRule = TextRule::line(256);
-const NOTE: TextRule = TextRule::line(200);
+const ORDER_CHARS_MAX: usize = 256;
+const ORDER: TextRule = TextRule::line(ORDER_CHARS_MAX);
+const NOTE_CHARS_MAX: usize = 200;
+const NOTE: TextRule = TextRule::line(NOTE_CHARS_MAX);
+/// A character has at most four bytes. The rest is for the names of the fields, the amount, and what precedes the lines.
+const LINE_BYTES_MAX: usize = 4 * (ORDER_CHARS_MAX + NOTE_CHARS_MAX) + 128;
+/// The longest lines of the largest remittance.
+pub(super) const BODY_BYTES_MAX: usize = ORDERS_MAX * LINE_BYTES_MAX;
 /// An earlier day is a mistake, and may be none that PostgreSQL can store.
 const PAID_WITHIN: TimeDelta = TimeDelta::days(3_650);
 const DATE: &str = "a date, such as 2026-01-31";
