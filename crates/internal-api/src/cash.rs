@@ -30,7 +30,8 @@ pub struct CashView {
     pub settled_at: Option<DateTime<Utc>>,
     /// When the business started to wait for the cash.
     pub due_since: DateTime<Utc>,
-    /// Whether any step's amount differs from the expected amount or from the previous step.
+    /// Whether amounts differ, and the operator has not closed it: that of a step from the expected one or from the previous step,
+    /// or a settlement that the fleet reported from the bank transfer.
     pub discrepant: bool,
     /// The last day on which the operator promises to settle the cash.
     #[serde(default)]
@@ -104,7 +105,7 @@ pub struct CashTotals {
     pub with_operator_paise: Paise,
     /// Settled in the last 30 days.
     pub settled_recently_paise: Paise,
-    /// Orders with a discrepancy, including settled orders.
+    /// Orders with a discrepancy that is not closed, including settled orders.
     pub discrepancies: i64,
     /// Orders that are not settled although their promised day is over.
     #[serde(default)]
@@ -186,7 +187,7 @@ impl WalletClient {
         self.0.get_with(&["cash"], page).await
     }
 
-    /// `GET /internal/cash/discrepancies`: the discrepancies of all businesses, newest order first
+    /// `GET /internal/cash/discrepancies`: the open discrepancies of all businesses, newest order first
     pub async fn cash_discrepancies(&self, page: &PageQuery) -> Result<Page<CashView>, CallError> {
         self.0.get_with(&["cash", "discrepancies"], page).await
     }

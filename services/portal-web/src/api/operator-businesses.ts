@@ -13,7 +13,7 @@ export type BusinessFilter = Pick<Query, "search" | "status" | "subscription">;
 export type BusinessChange = components["schemas"]["ChangeBusiness"];
 
 const businessesKey = [...operatorKey, "businesses"] as const;
-const businessKey = (id: string) => [...operatorKey, "business", id] as const;
+export const businessKey = (id: string) => [...operatorKey, "business", id] as const;
 
 /** The operator console has no event stream, so it polls. */
 const POLL_MS = 15_000;

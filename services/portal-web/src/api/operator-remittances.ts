@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./client";
 import { PAGE_SIZE, useCursorList } from "./list";
+import { businessKey } from "./operator-businesses";
 import { operatorAnswer, operatorKey } from "./operator-session";
 import type { components } from "./schema";
 
@@ -73,6 +74,10 @@ export function useAssignDifference(business: string, order: string) {
           body,
         }),
       ),
-    onSuccess: () => client.invalidateQueries({ queryKey: [...operatorKey, "discrepancies"] }),
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: [...operatorKey, "discrepancies"] }),
+        client.invalidateQueries({ queryKey: [...businessKey(business), "cash"] }),
+      ]),
   });
 }

@@ -73,6 +73,16 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await dialog.getByLabel("Owner").fill("Ravi");
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(discrepancy.getByText("Ravi")).toBeVisible();
+  // Closed, it leaves the list and stays with the business.
+  await discrepancy.getByRole("button", { name: "Assign paid-2" }).click();
+  await dialog.getByLabel("Closed, because").fill("Paid by hand");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(discrepancy).toHaveCount(0);
+  await page.goto(`/operator/businesses/${business.id}?tab=cash`);
+  await expect(row(page, "Orders with cash", "paid-2").getByText("Closed: Paid by hand")).toBeVisible();
+  await check(page, "operator-business-cash-tab", { bothSizes: true });
+  await page.goto(`/operator/cash/${business.id}?late=true`);
+  await expect(page.getByLabel("Only late")).toBeChecked();
 
   const shop = await visit({ storageState: owner });
   await shop.goto("/cash-on-delivery");

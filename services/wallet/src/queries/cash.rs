@@ -29,6 +29,17 @@ pub(crate) struct CashLine {
     pub(crate) difference: Option<CashDifference>,
 }
 
+impl CashLine {
+    /// Whether the amounts of the steps do not match, or the fleet reported another settlement than the remittance, and nobody
+    /// has closed it. The lists and totals of the store have the same rule.
+    pub(crate) fn has_open_difference(&self) -> bool {
+        let difference = self.difference.as_ref();
+        let is_closed = difference.is_some_and(|known| known.resolution.is_some());
+        let is_reported = difference.is_some_and(|known| known.reported.is_some());
+        !is_closed && (self.record.discrepant || is_reported)
+    }
+}
+
 async fn complete(
     conn: &mut AsyncPgConnection,
     records: Vec<CashRecord>,
@@ -95,7 +106,7 @@ pub(crate) async fn totals(
         .await
 }
 
-/// Cash of all businesses with a discrepancy, newest order first: up to `limit`, and one more if there are more. `None` if
+/// Cash of all businesses with an open difference, newest order first: up to `limit`, and one more if there are more. `None` if
 /// `before` has no cash.
 ///
 /// # Errors

@@ -120,6 +120,7 @@ fn difference_view(difference: CashDifference) -> CashDifferenceView {
 }
 
 fn view(terms: CashTerms, line: CashLine) -> CashView {
+    let discrepant = line.has_open_difference();
     let CashLine { record, remittance, difference } = line;
     let status = record.status().to_string();
     let promised_on = Some(terms.promised_on(&record));
@@ -137,7 +138,7 @@ fn view(terms: CashTerms, line: CashLine) -> CashView {
         settled_paise: record.settled.map(|reported| reported.amount),
         settled_at: record.settled.map(|reported| reported.at),
         due_since: record.due_since,
-        discrepant: record.discrepant,
+        discrepant,
         promised_on,
         remittance: remittance.map(|remittance| CashRemittance {
             id: remittance.id,

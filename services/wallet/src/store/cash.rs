@@ -1,15 +1,16 @@
 //! Cash on delivery: one row per order. Each step is written once.
 
 use chrono::{DateTime, Utc};
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise};
 use postgres::{StoreError, statement};
 
+use super::cash_differences::{open_discrepant, open_reported};
 use super::columns::{expect_rows, parse};
-use super::predicates::is_discrepant_cash;
-use super::schema::{cash, cash_differences};
+use super::schema::cash;
 use crate::domain::{CashRecord, CashReport, CashStatus, CashStep, RemittedOrder, Reported};
 
 #[derive(Queryable, Selectable)]
@@ -226,6 +227,7 @@ pub(crate) struct CashFilter {
     /// Only orders before this one.
     pub(crate) before: Option<OrderId>,
     pub(crate) status: Option<CashStatus>,
+    /// Only orders with an open difference.
     pub(crate) discrepant: bool,
     /// Only cash that is not settled and due since an earlier time.
     pub(crate) late_before: Option<DateTime<Utc>>,
@@ -248,7 +250,17 @@ pub(crate) async fn page(
         query = query.filter(cash::order_id.lt(before.to_string()));
     }
     if filter.discrepant {
-        query = query.filter(is_discrepant_cash());
+        query = query.filter(
+            sql::<Bool>(concat!(
+                "cash.order_id IN (SELECT order_id FROM (",
+                open_discrepant!(),
+                " AND business_id = "
+            ))
+            .bind::<Text, _>(business.to_string())
+            .sql(concat!(" UNION ", open_reported!(), " AND business_id = "))
+            .bind::<Text, _>(business.to_string())
+            .sql(") AS open)"),
+        );
     }
     if let Some(late_before) = filter.late_before {
         query = query.filter(cash::settled_at.is_null()).filter(cash::due_since.lt(late_before));
@@ -272,34 +284,19 @@ pub(crate) async fn page(
     rows.into_iter().map(CashRow::into_record).collect()
 }
 
-/// Up to `limit` orders of all businesses with a discrepancy, newest first, for the operator.
+/// Up to `limit` orders of all businesses with an open difference, newest first, for the operator.
 pub(crate) async fn discrepancies(
     conn: &mut AsyncPgConnection,
     before: Option<OrderId>,
     limit: i64,
 ) -> Result<Vec<CashRecord>, StoreError> {
-    let before = before.map_or_else(|| OrderId::MAX.to_string(), |before| before.to_string());
-    // Few: a remittance and a report of the fleet must cross.
-    let reported: Vec<String> = cash_differences::table
-        .filter(cash_differences::reported_paise.is_not_null())
-        .filter(cash_differences::order_id.lt(&before))
-        .order(cash_differences::order_id.desc())
-        .limit(limit)
-        .select(cash_differences::order_id)
+    let open = super::cash_differences::open(conn, before, limit).await?;
+    let rows: Vec<CashRow> = cash::table
+        .filter(cash::order_id.eq_any(open.iter().map(OrderId::to_string)))
+        .order(cash::order_id.desc())
+        .select(CashRow::as_select())
         .load(conn)
         .await?;
-    let found = |query: cash::BoxedQuery<'static, diesel::pg::Pg>| {
-        query.order(cash::order_id.desc()).limit(limit).select(CashRow::as_select())
-    };
-    let discrepant = cash::table.filter(is_discrepant_cash()).filter(cash::order_id.lt(before));
-    let mut rows: Vec<CashRow> = found(discrepant.into_boxed()).load(conn).await?;
-    if !reported.is_empty() {
-        let reported = cash::table.filter(cash::order_id.eq_any(reported));
-        let reported: Vec<CashRow> = found(reported.into_boxed()).load(conn).await?;
-        rows.extend(reported.into_iter().filter(|row| !row.discrepant));
-        rows.sort_by(|one, other| other.order_id.cmp(&one.order_id));
-        rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    }
     rows.into_iter().map(CashRow::into_record).collect()
 }
 

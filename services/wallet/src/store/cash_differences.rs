@@ -4,12 +4,48 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise};
-use postgres::StoreError;
+use postgres::{StoreError, statement};
 
 use super::columns::{expect_rows, parse};
 use super::schema::cash_differences;
+
+/// Orders with an open difference, in two parts, each with an index: the amounts of the steps do not match, and nobody has
+/// closed it. `CashLine::has_open_difference` is the same rule.
+macro_rules! open_discrepant {
+    () => {
+        "SELECT business_id, order_id FROM cash
+        WHERE discrepant AND NOT EXISTS (SELECT FROM cash_differences AS closed
+            WHERE closed.business_id = cash.business_id AND closed.order_id = cash.order_id
+                AND closed.resolution IS NOT NULL)"
+    };
+}
+
+/// As [`open_discrepant`]: the fleet reported another settlement than the remittance.
+macro_rules! open_reported {
+    () => {
+        "SELECT business_id, order_id FROM cash_differences
+        WHERE reported_paise IS NOT NULL AND resolution IS NULL"
+    };
+}
+
+pub(super) use {open_discrepant, open_reported};
+
+const OPEN: &str = concat!(
+    "(",
+    open_discrepant!(),
+    " AND order_id < $1 ORDER BY order_id DESC LIMIT $2) UNION (",
+    open_reported!(),
+    " AND order_id < $1 ORDER BY order_id DESC LIMIT $2) ORDER BY order_id DESC LIMIT $2"
+);
+
+#[derive(QueryableByName)]
+struct OpenRow {
+    #[diesel(sql_type = Text)]
+    order_id: String,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CashDifference {
@@ -21,7 +57,19 @@ pub(crate) struct CashDifference {
     pub(crate) resolution: Option<String>,
 }
 
-/// Adds the settlement that the fleet reported. A later report replaces it.
+/// Up to `limit` orders of all businesses with an open difference, newest first.
+pub(super) async fn open(
+    mut conn: &AsyncPgConnection,
+    before: Option<OrderId>,
+    limit: i64,
+) -> Result<Vec<OrderId>, StoreError> {
+    let before = before.unwrap_or(OrderId::MAX);
+    let query = statement(OPEN).bind::<Text, _>(before.to_string()).bind::<BigInt, _>(limit);
+    let rows: Vec<OpenRow> = query.load(&mut conn).await?;
+    rows.iter().map(|row| parse("cash_differences.order_id", &row.order_id)).collect()
+}
+
+/// Adds the settlement that the fleet reported. A later report replaces it. Either opens the difference again.
 pub(crate) async fn report(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -29,7 +77,11 @@ pub(crate) async fn report(
     amount: Paise,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let reported = (cash_differences::reported_paise.eq(amount.get()), cash_differences::updated_at.eq(now));
+    let reported = (
+        cash_differences::reported_paise.eq(amount.get()),
+        cash_differences::resolution.eq(None::<&str>),
+        cash_differences::updated_at.eq(now),
+    );
     let changed = diesel::insert_into(cash_differences::table)
         .values((
             cash_differences::business_id.eq(business.to_string()),

@@ -10,6 +10,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
+use super::cash_differences::{open_discrepant, open_reported};
 use super::columns::parse;
 
 /// The period of "recently settled".
@@ -32,6 +33,7 @@ pub(crate) struct Totals {
     /// Orders and amount that are not settled although the promised day is over.
     pub(crate) late: (i64, Paise),
     pub(crate) settled_recently: Paise,
+    /// Orders with an open difference.
     pub(crate) discrepancies: i64,
 }
 
@@ -90,9 +92,15 @@ const OUTSTANDING: &str = concat!(
 const SETTLED: &str = "
     SELECT business_id, sum(settled_paise)::bigint AS sum FROM cash
     WHERE business_id = ANY($1) AND settled_at IS NOT NULL AND settled_at >= $2 GROUP BY 1";
-const DISCREPANCIES: &str = "
-    SELECT business_id, count(*) AS sum FROM cash WHERE business_id = ANY($1) AND discrepant GROUP BY 1";
+const DISCREPANCIES: &str = concat!(
+    "SELECT business_id, count(*) AS sum FROM (",
+    open_discrepant!(),
+    " AND business_id = ANY($1) UNION ",
+    open_reported!(),
+    " AND business_id = ANY($1)) AS open GROUP BY 1"
+);
 
+/// `$1` is the time of [`crate::domain::CashTerms::late_before`].
 macro_rules! late {
     ($business:literal, $condition:literal) => {
         concat!(
@@ -100,12 +108,14 @@ macro_rules! late {
             $business,
             " AS business_id, count(*) AS orders, coalesce(min(due_since), $1) AS due_since,
                 coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise)), 0)::bigint AS sum
-/// `$1` is the time of [`crate::domain::CashTerms::late_before`].
             FROM cash WHERE settled_at IS NULL AND due_since < $1",
             $condition
         )
     };
 }
+
+pub(super) use late;
+
 const LATE: &str = late!("business_id", " AND business_id = ANY($2) GROUP BY business_id");
 /// Of all businesses, for the operator's metric.
 const LATE_OF_ALL: &str = late!("''", "");
@@ -113,9 +123,6 @@ const LATE_OF_ALL: &str = late!("''", "");
 #[derive(QueryableByName)]
 pub(super) struct LateRow {
     #[diesel(sql_type = Text)]
-
-pub(super) use late;
-
     pub(super) business_id: String,
     #[diesel(sql_type = BigInt)]
     pub(super) orders: i64,

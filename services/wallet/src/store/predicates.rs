@@ -60,8 +60,3 @@ pub(super) fn has_idempotency_key() -> Literal<Bool> {
 pub(super) fn has_payment_reference() -> Literal<Bool> {
     literal("top_ups.payment_reference IS NOT NULL")
 }
-
-/// As in `cash_discrepant` and `cash_discrepant_of_a_business`.
-pub(super) fn is_discrepant_cash() -> Literal<Bool> {
-    literal("cash.discrepant")
-}

@@ -1,7 +1,7 @@
 //! Remittances: many orders are settled in one transaction, once per bank reference.
 
 use domain::{BusinessId, EventKind, OrderId, Paise};
-use internal_api::cash::{AssignDifference, CashOverview, CashQuery};
+use internal_api::cash::{AssignDifference, CashOverview, CashQuery, CashView};
 use internal_api::remittances::{
     RemittanceCheckRequest, RemittanceDetails, RemittanceLine, RemittanceRequest,
 };
@@ -263,8 +263,67 @@ async fn another_amount_of_the_fleet_is_a_difference_and_books_nothing() {
     let listed = harness.wallet.cash_discrepancies(&all).await.expect("discrepancies").data;
     let difference = listed[0].difference.clone().expect("a difference");
     assert_eq!((listed.len(), difference.reported_paise), (1, Some(Paise::new(950))));
-    assert_eq!(listed[0].settled_paise, Some(Paise::new(1_000)));
+    assert_eq!((listed[0].settled_paise, listed[0].discrepant), (Some(Paise::new(1_000)), true));
     assert_consistent(&harness).await;
+}
+
+/// The list of all businesses, the filter of one, its totals and the orders themselves agree.
+#[tokio::test]
+async fn a_difference_is_open_until_it_is_closed() {
+    let harness = Harness::connected().await;
+    let (business, other) = (harness.business(), harness.business());
+    let orders = handed_over(&harness, business, 2).await;
+    harness.wallet.remit(business, &request("UTR 1", vec![line(orders[0])])).await.expect("a remittance");
+    let crossing = |amount| event(&harness, business, orders[0], EventKind::CodSettled, Some(amount));
+    let short = event(&harness, other, harness.order(), EventKind::CodCollected, Some(900));
+    let order_of = |envelope: &events::Envelope| match &envelope.body {
+        events::Body::Order(event) => event.order.id,
+        _ => panic!("another event"),
+    };
+    let foreign = order_of(&short);
+    let before = harness.number(HANDLED).await;
+    publish(&harness, &[crossing(950), short]).await;
+    until("the reports are handled", async || harness.number(HANDLED).await == before + 2).await;
+    assert_open(&harness, [business, other], &[(business, orders[0]), (other, foreign)]).await;
+
+    let closed = AssignDifference { resolution: Some("paid".into()), ..AssignDifference::default() };
+    harness.wallet.assign_cash_difference(other, &foreign.to_string(), &closed).await.expect("closed");
+    assert_open(&harness, [business, other], &[(business, orders[0])]).await;
+    harness.wallet.assign_cash_difference(business, &orders[0].to_string(), &closed).await.expect("closed");
+    assert_open(&harness, [business, other], &[]).await;
+    let shown = overview(&harness, other).await.data.remove(0).difference.expect("a difference");
+    assert_eq!(shown.resolution, closed.resolution);
+
+    // Another report opens it again.
+    publish(&harness, &[crossing(940)]).await;
+    until("the report is handled", async || harness.number(HANDLED).await == before + 3).await;
+    assert_open(&harness, [business, other], &[(business, orders[0])]).await;
+    // Only the remittance booked the settlement.
+    assert!(has_metric(&harness, "wallet_cash_steps_total", "settled", 1).await);
+    assert!(has_metric(&harness, "wallet_cash_discrepancies_total", "settled", 2).await);
+}
+
+/// Exactly these differences are open, at most one of each business.
+async fn assert_open(harness: &Harness, businesses: [BusinessId; 2], open: &[(BusinessId, OrderId)]) {
+    let mut expected: Vec<OrderId> = open.iter().map(|(_, order)| *order).collect();
+    expected.sort_unstable_by(|one, other| other.cmp(one));
+    let ids = |cash: &[CashView]| cash.iter().map(|cash| cash.order_id).collect::<Vec<_>>();
+    let all = PageQuery { limit: 10, starting_after: None };
+    let listed = harness.wallet.cash_discrepancies(&all).await.expect("discrepancies").data;
+    assert_eq!(ids(&listed), expected);
+    for business in businesses {
+        let filter = CashQuery { discrepant: Some("true".into()), ..CashQuery::default() };
+        let found = harness.wallet.cash(business, &filter).await.expect("an overview");
+        let expected: Vec<_> =
+            open.iter().filter(|(of, _)| *of == business).map(|(_, order)| *order).collect();
+        assert_eq!(
+            (ids(&found.data), found.totals.discrepancies),
+            (expected.clone(), i64::try_from(expected.len()).expect("few"))
+        );
+        let marked = overview(harness, business).await.data;
+        let marked: Vec<_> = marked.into_iter().filter(|cash| cash.discrepant).collect();
+        assert_eq!(ids(&marked), expected);
+    }
 }
 
 #[tokio::test]
@@ -350,7 +409,8 @@ async fn cash_is_late_after_the_promised_day() {
     assert_eq!((late.len(), late[0].promised_on), (1, Some(promised)));
     harness.stop().await;
     harness.start_again();
-    until("the metric counts it", async || is_late_counted(&harness).await).await;
+    until("the metric counts it", async || has_metric(&harness, "wallet_cash_late_orders", "", 1).await)
+        .await;
     harness
         .wallet
         .remit(business, &request("UTR 1", vec![line(late[0].order_id)]))
@@ -368,10 +428,12 @@ async fn cash_is_late_after_the_promised_day() {
     assert!(harness.wallet.cash_months(harness.business()).await.expect("months").is_empty());
 }
 
-async fn is_late_counted(harness: &Harness) -> bool {
+async fn has_metric(harness: &Harness, name: &str, label: &str, value: u32) -> bool {
     let url = harness.management.join("/metrics").expect("a path");
     let Ok(response) = test_kit::client().get(url).send().await else { return false };
-    response.text().await.is_ok_and(|text| text.lines().any(is_one_late_order))
+    let value = format!(" {value}");
+    let is_it = |line: &str| line.starts_with(name) && line.contains(label) && line.ends_with(&value);
+    response.text().await.is_ok_and(|text| text.lines().any(is_it))
 }
 
 /// The process dies in any statement of the transaction: nothing is settled, and the repeated call settles each order once.
@@ -409,6 +471,21 @@ async fn a_kill_at_each_step_settles_each_order_once() {
     assert_consistent(&harness).await;
 }
 
-fn is_one_late_order(line: &str) -> bool {
-    line.starts_with("wallet_cash_late_orders") && line.ends_with(" 1")
+#[tokio::test]
+async fn the_longest_lines_of_the_largest_remittance_fit_into_a_request() {
+    let harness = Harness::start().await;
+    let business = harness.business();
+    // Of four bytes each.
+    let longest = |index: usize, chars: usize| format!("{index:0>4}{}", "\u{20000}".repeat(chars - 4));
+    let of = |index| RemittanceLine {
+        order: longest(index, 256),
+        amount_paise: Some(Paise::REQUEST_MAX),
+        note: Some(longest(index, 200)),
+    };
+    let orders: Vec<_> = (0..2_000).map(of).collect();
+    let check = RemittanceCheckRequest { orders: orders.clone() };
+    let checked = harness.wallet.check_remittance(business, &check).await.expect("a check");
+    assert_eq!((checked.refused.len(), checked.refused[0].code.as_str()), (2_000, "unknown_order"));
+    let refused = codes(harness.wallet.remit(business, &request("UTR", orders)).await);
+    assert_eq!(refused[0].1, "unknown_order");
 }

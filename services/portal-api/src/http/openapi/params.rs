@@ -153,7 +153,7 @@ pub(crate) struct SpendParams {
 pub(crate) struct CashParams {
     /// `pending`, `collected`, `handed_over` or `settled`.
     status: Option<String>,
-    /// Only orders with (`true`) or without (`false`) a discrepancy.
+    /// `true`: only orders with a discrepancy that is not closed.
     discrepant: Option<bool>,
     /// Only orders that are not settled although their promised day is over.
     late: Option<bool>,

@@ -7,6 +7,7 @@ import { EmptyState } from "../../components/empty-state";
 import { Figure, Figures } from "../../components/figures";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
+import { DifferenceOwner } from "./difference-owner";
 
 type Cash = ReturnType<typeof useCashOfBusiness>["rows"][number];
 
@@ -21,7 +22,18 @@ const COLUMNS: Column<Cash>[] = [
       </Anchor>
     ),
   },
-  { key: "standing", header: "Cash", width: "32%", render: (cash) => <CashStatus cash={cash} /> },
+  {
+    key: "standing",
+    header: "Cash",
+    width: "32%",
+    render: (cash) => (
+      <>
+        <CashStatus cash={cash} />
+        {/* Also of a closed one, which the list of discrepancies no longer has. */}
+        {(cash.discrepant || cash.difference) && <DifferenceOwner cash={cash} />}
+      </>
+    ),
+  },
   {
     key: "expected",
     header: "To collect",

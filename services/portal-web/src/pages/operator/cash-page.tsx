@@ -112,11 +112,15 @@ function Discrepancies() {
   return (
     <ListSection
       title="Discrepancies"
-      description="Orders with an unexpected amount in one of the steps."
+      description="Orders with an unexpected amount in one of the steps, until they are closed."
       list={useDiscrepancies()}
       columns={DISCREPANCY_COLUMNS}
       rowKey={(row) => row.orderId}
-      empty={<EmptyState title="No discrepancies">Every step reported the expected amount.</EmptyState>}
+      empty={
+        <EmptyState title="No discrepancies">
+          Every step reported the expected amount, or is closed.
+        </EmptyState>
+      }
     />
   );
 }

@@ -78,7 +78,7 @@ function AssignForm({ cash, onDone }: { cash: Cash; onDone: () => void }) {
         />
         <Textarea
           label="Closed, because"
-          description="Leave it empty while the discrepancy is open."
+          description="Leave it empty while the discrepancy is open. A closed one leaves the list, and stays on the page of the business."
           maxLength={NOTE_CHARS_MAX}
           autosize
           minRows={2}
