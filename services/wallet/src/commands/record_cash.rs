@@ -27,6 +27,8 @@ pub(crate) enum RecordCashError {
 pub(crate) enum Recorded {
     AsExpected,
     Discrepant,
+    /// A remittance had booked the step with another amount.
+    NotBooked,
     /// The step was recorded before.
     Before,
 }
@@ -64,7 +66,7 @@ pub(crate) async fn record_cash(
                 Some(_) if is_remitted(conn, report, step).await? => {
                     let (business, order) = (report.business, report.order);
                     store::cash_differences::report(conn, business, order, amount, now).await?;
-                    return Ok(Recorded::Discrepant);
+                    return Ok(Recorded::NotBooked);
                 }
                 Some(_) => return Err(RecordCashError::Contradiction),
             }
@@ -78,7 +80,7 @@ pub(crate) async fn record_cash(
             })
         })
         .await?;
-    if let (Some((step, _)), Recorded::AsExpected | Recorded::Discrepant) = (report.step, recorded) {
+    if let Some((step, _)) = report.step {
         log_and_count(report, step, recorded);
     }
     Ok(recorded)
@@ -96,12 +98,21 @@ async fn is_remitted(
 }
 
 fn log_and_count(report: &CashReport, step: CashStep, recorded: Recorded) {
-    counter!("wallet_cash_steps_total", "step" => step.as_str()).increment(1);
-    let (order, business_id) = (report.order, report.business);
-    if recorded == Recorded::Discrepant {
+    if matches!(recorded, Recorded::AsExpected | Recorded::Discrepant) {
+        counter!("wallet_cash_steps_total", "step" => step.as_str()).increment(1);
+    }
+    if matches!(recorded, Recorded::Discrepant | Recorded::NotBooked) {
         counter!("wallet_cash_discrepancies_total", "step" => step.as_str()).increment(1);
-        tracing::warn!(%order, %business_id, %step, "cash recorded with an unexpected amount");
-    } else {
-        tracing::info!(%order, %business_id, %step, "cash recorded");
+    }
+    let (order, business_id) = (report.order, report.business);
+    match recorded {
+        Recorded::AsExpected => tracing::info!(%order, %business_id, %step, "cash recorded"),
+        Recorded::Discrepant => {
+            tracing::warn!(%order, %business_id, %step, "cash recorded with an unexpected amount");
+        }
+        Recorded::NotBooked => {
+            tracing::warn!(%order, %business_id, %step, "cash reported with another amount than the remittance");
+        }
+        Recorded::Before => {}
     }
 }
