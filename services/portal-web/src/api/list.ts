@@ -1,6 +1,9 @@
 import { type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
 import type { List } from "./types";
 
+/** A search reads many orders. Looking at its page again repeats it at most this often. */
+export const SEARCH_FRESH_MS = 10_000;
+
 /** Rows per page of a list. */
 export const PAGE_SIZE = 25;
 
@@ -20,7 +23,7 @@ export interface PagedList<T> {
 export function useCursorList<T extends { id: string }, Page extends List<T> = List<T>>(
   queryKey: QueryKey,
   read: (startingAfter: string | undefined) => Promise<Page & List<T>>,
-  options: { enabled?: boolean; pollMs?: (rows: T[]) => number | false } = {},
+  options: { enabled?: boolean; pollMs?: (rows: T[]) => number | false; freshMs?: number } = {},
 ) {
   const query = useInfiniteQuery({
     queryKey,
@@ -30,6 +33,7 @@ export function useCursorList<T extends { id: string }, Page extends List<T> = L
       last.hasMore ? (last.next ?? last.data.at(-1)?.id) : undefined,
     enabled: options.enabled ?? true,
     refetchInterval: ({ state }) => options.pollMs?.(rowsOf(state.data?.pages)) ?? false,
+    ...(options.freshMs !== undefined && { staleTime: options.freshMs }),
   });
   return { ...query, rows: rowsOf(query.data?.pages) };
 }

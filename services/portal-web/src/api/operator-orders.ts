@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "./client";
-import { missingOf, PAGE_SIZE, useCursorList } from "./list";
+import { missingOf, PAGE_SIZE, SEARCH_FRESH_MS, useCursorList } from "./list";
 import { operatorAnswer, operatorKey } from "./operator-session";
 import type { components } from "./schema";
 
@@ -11,13 +11,13 @@ const TIMELINE_PAGE_SIZE = 100;
 /** The operator console has no event stream, so it polls. */
 const POLL_MS = 10_000;
 
-/** The newest orders of all businesses that a search finds. */
+/** The newest orders of all businesses that a search finds. It is repeated when the staff looks at the page again. */
 export function useFoundOrders(search: string | undefined) {
   return useQuery({
     queryKey: [...operatorKey, "orders", search],
     queryFn: () => operatorAnswer(api.GET("/v1/operator/orders", { params: { query: { search } } })),
     enabled: search !== undefined,
-    refetchInterval: POLL_MS,
+    staleTime: SEARCH_FRESH_MS,
   });
 }
 

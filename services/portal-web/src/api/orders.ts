@@ -4,7 +4,7 @@ import { endOfDay, startOfDay } from "../format/day";
 import { searchQuery } from "../format/search-day";
 import { answer, api } from "./client";
 import { useEventStream } from "./event-stream";
-import { missingOf, PAGE_SIZE, useCursorList } from "./list";
+import { missingOf, PAGE_SIZE, SEARCH_FRESH_MS, useCursorList } from "./list";
 import { isListed, type OrderPages, type OrderUpdate, withNewest, withUpdate } from "./orders-live";
 import { refetchQuery } from "./refetch";
 import type { components } from "./schema";
@@ -60,6 +60,7 @@ export function useQuickSearch(search: string | undefined, mode?: Mode, enabled 
   return useQuery({
     queryKey: [...ordersKey, "quick", search, mode],
     enabled: search !== undefined && enabled,
+    staleTime: SEARCH_FRESH_MS,
     queryFn: async () => {
       const query = { ...searchQuery(search), mode, limit: QUICK_MAX };
       return (await answer(api.GET("/v1/portal/orders", { params: { query } }))).data;
@@ -67,11 +68,13 @@ export function useQuickSearch(search: string | undefined, mode?: Mode, enabled 
   });
 }
 
-/** A live list of orders. */
+/** A live list of orders. Only the user repeats a search for a text, or looks at the page again; known orders stay live. */
 export function useLiveOrders(filter: OrderFilter) {
   const client = useQueryClient();
-  const list = useCursorList(listKey(filter), (startingAfter) => readOrders(filter, startingAfter));
-  const mergeSoon = useThrottled(() => mergeNewest(client, filter));
+  const isSearch = filter.search !== undefined;
+  const read = (startingAfter: string | undefined) => readOrders(filter, startingAfter);
+  const list = useCursorList(listKey(filter), read, isSearch ? { freshMs: SEARCH_FRESH_MS } : {});
+  const mergeSoon = useThrottled(() => isSearch || mergeNewest(client, filter));
   const isStreaming = useOrderStream(filter.mode, (update) => {
     const queryKey = listKey(filter);
     const known = client.getQueryData<OrderPages>(queryKey);
@@ -107,7 +110,7 @@ async function mergeNewest(client: QueryClient, filter: OrderFilter) {
 }
 
 /** Throttles `act`: all calls within the pause run it once. */
-function useThrottled(act: () => void): () => void {
+function useThrottled(act: () => unknown): () => void {
   const timer = useRef<number | undefined>(undefined);
   const latest = useRef(act);
   useEffect(() => {

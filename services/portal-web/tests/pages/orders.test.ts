@@ -53,6 +53,31 @@ test("an order is found by its reference, its tracking code and its id, and by i
   await expect(page.getByRole("status").filter({ hasText: "New order book-3" })).toBeAttached();
 });
 
+test("an open search is not repeated at each new order", async ({ visit }) => {
+  const [live, searching] = [
+    await visit({ storageState: session }),
+    await visit({ storageState: session }),
+  ];
+  await placeOrder(key, "calm-1");
+  let searches = 0;
+  searching.on("request", (request) => {
+    if (request.url().includes("/v1/portal/orders?")) searches += 1;
+  });
+  await searching.goto("/orders?mode=test&search=calm-1");
+  await expect(row(searching, "Test orders", "calm-1")).toBeVisible();
+  await live.goto("/orders?mode=test");
+  await expect(live.getByRole("status").getByText("Updating", { exact: true })).toBeVisible();
+  const before = searches;
+  for (const reference of ["calm-2", "calm-3"]) {
+    await placeOrder(key, reference);
+    await expect(row(live, "Test orders", reference)).toBeVisible();
+  }
+  expect(searches).toBe(before);
+  // The user repeats it.
+  await searching.getByLabel("Find an order").press("Enter");
+  await expect.poll(() => searches).toBe(before + 1);
+});
+
 test("an order is found in any spelling, and the other mode's hit is offered", async ({ page }) => {
   const liveKey = await openLive(page, await newBusiness(page, "Speller"));
   const testKey = await newTestKey(page);

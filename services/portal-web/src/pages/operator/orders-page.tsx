@@ -24,7 +24,11 @@ export function Component() {
         label="Find an order"
         placeholder="Name, phone, city, PIN, reference or code"
         value={search}
-        onChange={(next) => setParameters(next ? { search: next } : {}, { replace: true })}
+        onChange={(next) =>
+          next && next === search
+            ? found.refetch()
+            : setParameters(next ? { search: next } : {}, { replace: true })
+        }
         style={{ maxWidth: "32rem", marginBottom: 16 }}
         autoFocus
       />

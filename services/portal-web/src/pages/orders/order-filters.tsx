@@ -47,7 +47,7 @@ export function OrderFilters({ filter, onChange, isStreaming }: OrderFiltersProp
           {more > 0 ? `Filters (${more})` : "Filters"}
         </Button>
         <span className={classes.liveness} role="status">
-          {isStreaming ? (
+          {filter.search ? null : isStreaming ? (
             <StatusBadge tone="good" label="Updating" />
           ) : (
             <StatusBadge tone="idle" label="Connecting…" />

@@ -65,9 +65,11 @@ function Orders({ filter, onChange }: OrdersProps) {
   const hasNone = orders.data !== undefined && orders.rows.length === 0;
   const elsewhere = useQuickSearch(filter.search, filter.mode === "live" ? "test" : "live", hasNone);
   const latest = useNewOrders(orders.data && orders.rows, filter);
+  const search = (change: Partial<OrderFilter>) =>
+    change.search && change.search === filter.search ? void orders.refetch() : onChange(change);
   return (
     <>
-      <OrderFilters filter={filter} onChange={onChange} isStreaming={orders.isStreaming} />
+      <OrderFilters filter={filter} onChange={search} isStreaming={orders.isStreaming} />
       <OrdersTable
         orders={orders}
         mode={filter.mode}
