@@ -53,8 +53,8 @@ pub(crate) async fn of_operator(
     request.extensions_mut().insert(author.clone());
     request.extensions_mut().insert(role);
     let mut response = next.call(request).await?;
-    if let Some(action) = call.logged().filter(|_| response.status().is_success()) {
-        record_read(&state, &author, action, response.request()).await.map_err(ApiError::from)?;
+    if let Some(action) = call.logged() {
+        record_read(&state, &author, action, &response).await.map_err(ApiError::from)?;
     }
     if let Some(refused) = refused_in(&response) {
         let refused = record_refusal(&state, &author, refused, (response.request(), call.path)).await;

@@ -19,7 +19,7 @@ use crate::state::State;
 const IDS: [fn(&str) -> bool; 6] =
     [is::<BusinessId>, is::<UserId>, is::<OrderId>, is::<StaffId>, is::<OperatorTokenId>, is::<ApprovalId>];
 
-/// What a list shows. Its handler adds this to the request.
+/// What a list shows. Its handler adds this to the request; a handler that asks another service to search does so before.
 pub(crate) struct Sent {
     /// The rows, as the entry names them.
     rows: &'static str,
@@ -44,13 +44,18 @@ impl Sent {
     }
 }
 
-/// Writes the entry of a successful read of personal data.
-pub(crate) async fn record_read(
+/// Writes the entry of a successful read of personal data, or of a failed search.
+pub(crate) async fn record_read<B>(
     state: &State,
     author: &Author,
     action: Action,
-    request: &HttpRequest,
+    response: &ServiceResponse<B>,
 ) -> Result<(), StoreError> {
+    let (request, failed) = (response.request(), !response.status().is_success());
+    let is_search = request.extensions().get::<Sent>().is_some_and(|sent| sent.search.is_some());
+    if failed && !is_search {
+        return Ok(());
+    }
     let id = request.match_info().get("id");
     let business: Option<BusinessId> = id.and_then(|id| id.parse().ok());
     let order: Option<OrderId> = id.and_then(|id| id.parse().ok());
@@ -66,6 +71,9 @@ pub(crate) async fn record_read(
         if let Some(search) = &sent.search {
             event = event.with("search", search.as_str());
         }
+    }
+    if failed {
+        event = event.with("failed", true);
     }
     record_operator_read(state, business, author, &event).await
 }

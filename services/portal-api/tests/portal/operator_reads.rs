@@ -148,6 +148,27 @@ async fn another_search_is_another_entry_without_its_text() {
 }
 
 #[tokio::test]
+async fn a_search_that_fails_is_an_entry_without_its_text() {
+    let portal = Portal::start().await;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "support").await;
+    portal.peers.silence("order-api");
+    for _ in 0..2 {
+        let failed = asha.get(&format!("{ORDERS}?search=%2B919812345678")).await;
+        assert!(failed.status >= 500, "{failed:?}");
+    }
+    let found = details(&portal, "orders.read").await;
+    let digest = found[0]["search"].as_str().unwrap();
+    assert_eq!(found, [json!({ "orders": [], "search": digest, "failed": true })]);
+    assert!(!digest.contains("9812345678"));
+    // Nothing was searched.
+    assert_eq!(asha.get(ORDERS).await.status, 400);
+    let unknown = asha.get(&format!("{ORDERS}/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/events")).await;
+    assert!(unknown.status >= 500, "{unknown:?}");
+    assert_eq!(details(&portal, "orders.read").await.len(), 1);
+    assert!(entries(&portal, "order_timeline.read").await.is_empty());
+}
+
+#[tokio::test]
 async fn each_refused_call_is_an_entry_with_the_ids_of_its_path() {
     let portal = Portal::start().await;
     let business = portal.owner("owner@shop.example").await.business;

@@ -51,18 +51,21 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         let business = fields.parsed("businessId", "the id of a business");
         (fields.text("code", SEARCH), fields.text("search", SEARCH), business)
     })?;
-    let (found, text) = match (code, search, business) {
-        (Some(code), None, None) => (state.peers.orders.find_anywhere(&code).await?, code),
-        (None, Some(text), None) => (state.peers.orders.search_anywhere(&text, None).await?, text),
+    let searched = match (&code, &search, business) {
+        (Some(text), None, None) | (None, Some(text), None) => text.clone(),
         // Of another business, the same text is another search.
-        (None, Some(text), Some(business)) => {
-            let found = state.peers.orders.search_anywhere(&text, Some(business)).await?;
-            (found, format!("{business} {text}"))
-        }
+        (None, Some(text), Some(business)) => format!("{business} {text}"),
         _ => return Err(ApiError::invalid_field("search", "required", "Send search, or only code.")),
     };
-    let orders = found.iter().map(|found| found.order.id);
-    Sent::new("orders", orders).found_by(&state, Some(&text)).record(&request);
+    let sent = |ids: &[OrderId]| Sent::new("orders", ids).found_by(&state, Some(&searched)).record(&request);
+    // Before the search, so that one that fails is an entry too.
+    sent(&[]);
+    let orders = &state.peers.orders;
+    let found = match code {
+        Some(code) => orders.find_anywhere(&code).await?,
+        None => orders.search_anywhere(&search.unwrap_or_default(), business).await?,
+    };
+    sent(&found.iter().map(|found| found.order.id).collect::<Vec<_>>());
     let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
     let names: HashMap<BusinessId, String> = businesses::names(&state, &ids).await?.into_iter().collect();
     let data = found.into_iter().map(|found| FoundOrderView {
