@@ -3,7 +3,7 @@
 
 use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use domain::OrderId;
+use domain::BusinessId;
 use internal_api::CallError;
 use internal_api::orders::{ExceptionKind, OrderView};
 use web::{ApiError, JsonBody, read_optional_json, read_query};
@@ -58,7 +58,8 @@ pub(crate) async fn reattempt(
     let body = read_optional_json(&request, payload).await?;
     let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { orders.reattempt(business, &order.to_string(), &body).await };
-    forward(&state, &session, author, order, Action::OrderReattemptRequested, call).await
+    let event = AuditEvent::new(Action::OrderReattemptRequested).on(Target::new(TargetKind::Order, order));
+    forward(&state, business, author, event, call).await
 }
 
 #[utoipa::path(
@@ -80,7 +81,8 @@ pub(crate) async fn request_return(
     let order = order_id(&order)?;
     let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { orders.request_return(business, &order.to_string()).await };
-    forward(&state, &session, author, order, Action::OrderReturnRequested, call).await
+    let event = AuditEvent::new(Action::OrderReturnRequested).on(Target::new(TargetKind::Order, order));
+    forward(&state, business, author, event, call).await
 }
 
 #[utoipa::path(
@@ -104,18 +106,18 @@ pub(crate) async fn correct(
     let order = order_id(&order)?;
     let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { orders.correct_delivery(business, &order.to_string(), &body.0).await };
-    forward(&state, &session, author, order, Action::OrderDeliveryCorrected, call).await
+    let event = AuditEvent::new(Action::OrderDeliveryCorrected).on(Target::new(TargetKind::Order, order));
+    forward(&state, business, author, event, call).await
 }
 
-async fn forward(
+/// Sends a change of an order to order-api, and then writes its entry.
+pub(crate) async fn forward(
     state: &Data<State>,
-    session: &Session,
+    business: BusinessId,
     author: UserAuthor,
-    order: OrderId,
-    action: Action,
+    event: AuditEvent,
     call: impl Future<Output = Result<OrderView, CallError>> + Send + 'static,
 ) -> Result<HttpResponse, ApiError> {
-    let event = move |_: &OrderView| AuditEvent::new(action).on(Target::new(TargetKind::Order, order));
     let call = async move { Ok(call.await?) };
-    Ok(HttpResponse::Ok().json(audited(state, session.business, author.0, call, event).await?))
+    Ok(HttpResponse::Ok().json(audited(state, business, author.0, call, move |_: &OrderView| event).await?))
 }

@@ -2,13 +2,13 @@
 
 use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use internal_api::orders::OrderView;
 use web::{ApiError, read_optional_json};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
 use crate::domain::Session;
-use crate::http::audited::{UserAuthor, audited};
+use crate::http::audited::UserAuthor;
 use crate::http::openapi::{bodies, shown};
+use crate::relay::routes::after_failure::forward;
 use crate::relay::routes::orders::order_id;
 use crate::state::State;
 
@@ -34,13 +34,11 @@ pub(crate) async fn cancel(
     let order_id = order_id(&order)?;
     let body = read_optional_json(&request, payload).await?;
     let (business, orders) = (session.business, state.peers.orders.clone());
-    let call = async move { Ok(orders.cancel(business, &order_id.to_string(), &body).await?) };
-    let event = move |_: &OrderView| {
-        AuditEvent::once(Action::OrderCancelled, Target::new(TargetKind::Order, order_id))
-    };
-    let cancelled = audited(&state, business, author.0, call, event).await?;
+    let call = async move { orders.cancel(business, &order_id.to_string(), &body).await };
+    let event = AuditEvent::once(Action::OrderCancelled, Target::new(TargetKind::Order, order_id));
+    let cancelled = forward(&state, business, author, event, call).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %order_id, "order cancelled from the portal"
     );
-    Ok(HttpResponse::Ok().json(cancelled))
+    Ok(cancelled)
 }
