@@ -89,7 +89,10 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   const cash = row(shop, "Orders with cash", "paid-2");
   await expect(cash.getByText("Paid on 1 Feb 2026 with")).toBeVisible();
   await check(shop, "cash-paid", { bothSizes: true });
-  await cash.getByRole("link", { name: "UTR 2" }).click();
+  await cash.getByRole("link", { name: "paid-2" }).click();
+  await expect(shop.getByText(/^₹1,200.00 paid on 1 Feb 2026 with UTR 2 \(rem_/)).toBeVisible();
+  await check(shop, "order-paid", { bothSizes: true });
+  await shop.getByRole("link", { name: "UTR 2" }).click();
   await heading(shop, "Bank transfer UTR 2");
   await expect(row(shop, "Orders of the bank transfer", "paid-2").getByText("torn note")).toBeVisible();
   await check(shop, "remittance", { bothSizes: true });

@@ -112,6 +112,8 @@ interface PartProps {
 
 function Delivery({ order, timeline }: PartProps) {
   const canSimulate = useMay("manage_integration");
+  const seesMoney = useMay("read_money");
+  const transferPath = (id: string) => `/cash-on-delivery/remittances/${id}`;
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -119,7 +121,7 @@ function Delivery({ order, timeline }: PartProps) {
           {canSimulate && order.mode === "test" && (
             <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
           )}
-          <OrderTimeline timeline={timeline} />
+          <OrderTimeline timeline={timeline} transferPath={seesMoney ? transferPath : undefined} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>

@@ -1,6 +1,9 @@
+import { Anchor } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
+import { Link } from "react-router-dom";
 import type { TimelineEntry } from "../../api/orders";
 import { Money } from "../../components/money";
+import { formatDay } from "../../format/day";
 import { eventLabel } from "../../format/event-labels";
 import { DELIVERY_STATUSES, sentence } from "../../format/order-labels";
 import { formatDate } from "../../format/time";
@@ -14,22 +17,28 @@ export function statusEntries(rows: TimelineEntry[]): StatusEntry[] {
   return rows.filter((entry): entry is StatusEntry => entry.type === "status");
 }
 
+interface OrderTimelineProps {
+  timeline: Timeline;
+  /** The page of a bank transfer, if there is one for the reader. */
+  transferPath?: ((id: string) => string) | undefined;
+}
+
 /** What happened to the parcel and its cash, oldest first. */
-export function OrderTimeline({ timeline }: { timeline: Timeline }) {
+export function OrderTimeline({ timeline, transferPath }: OrderTimelineProps) {
   const entries = statusEntries(timeline.rows);
   return (
     <TimelineSection title="Timeline" timeline={timeline} empty="Nothing has happened yet.">
       {entries.map((entry, index) => (
         <Fragment key={entry.id}>
           <Day at={entry.recordedAt} after={entries[index - 1]?.recordedAt} />
-          <StatusItem entry={entry} />
+          <StatusItem entry={entry} transferPath={transferPath} />
         </Fragment>
       ))}
     </TimelineSection>
   );
 }
 
-function StatusItem({ entry }: { entry: StatusEntry }) {
+function StatusItem({ entry, transferPath }: { entry: StatusEntry } & Omit<OrderTimelineProps, "timeline">) {
   const isCash = entry.event.startsWith("cod.");
   return (
     <Item
@@ -38,7 +47,7 @@ function StatusItem({ entry }: { entry: StatusEntry }) {
       at={entry.recordedAt}
       strong
     >
-      {statusDetail(entry.data as unknown as EventData)}
+      {statusDetail(entry.data as unknown as EventData, transferPath)}
     </Item>
   );
 }
@@ -46,12 +55,31 @@ function StatusItem({ entry }: { entry: StatusEntry }) {
 interface EventData {
   reason?: string | null;
   codAmountPaise?: number | null;
+  /** The bank transfer that settled the cash. */
+  remittance?: { id: string; bankReference: string; paidOn: string } | null;
   driver?: { name?: string | null; vehicle?: string | null } | null;
 }
 
-function statusDetail(data: EventData): ReactNode {
+function statusDetail(data: EventData, transferPath: OrderTimelineProps["transferPath"]): ReactNode {
   if (data.reason) return sentence(data.reason);
-  if (typeof data.codAmountPaise === "number") return <Money paise={data.codAmountPaise} />;
+  if (typeof data.codAmountPaise === "number") {
+    const { codAmountPaise, remittance } = data;
+    if (!remittance) return <Money paise={codAmountPaise} />;
+    const { id, bankReference, paidOn } = remittance;
+    return (
+      <>
+        <Money paise={codAmountPaise} /> paid on {formatDay(paidOn)} with{" "}
+        {transferPath ? (
+          <Anchor component={Link} to={transferPath(id)} size="xs">
+            {bankReference}
+          </Anchor>
+        ) : (
+          bankReference
+        )}{" "}
+        <span style={{ overflowWrap: "anywhere" }}>({id})</span>
+      </>
+    );
+  }
   if (data.driver) return [data.driver.name, data.driver.vehicle].filter(Boolean).join(", ");
   return null;
 }
