@@ -28,6 +28,7 @@ const WAITING_MAX = 100;
 const RETRY_AFTER_SECONDS = "5";
 /** Others change nothing in Medusa, and must not wait: the order's next events would wait behind them. */
 const APPLIED: ReadonlySet<string> = new Set([
+  "driver.assigned",
   "order.picked_up",
   "order.out_for_delivery",
   "order.delivered",
@@ -117,13 +118,17 @@ async function apply(event: WebhookEvent, deliveries: Deliveries, scope: MedusaC
   const fulfillment = await linkedFulfillment(held, scope);
   // Cancelled here.
   if (fulfillment ? fulfillment.canceled_at : held.cancelled) return;
+  // The driver of a first attempt changes nothing, and waits for nothing.
+  if (event.event === "driver.assigned") return renote(fulfillment, event.order.status, scope);
   if (held.cancelling) throw new NotNowError("The delivery is being cancelled.");
   if (!fulfillment && held.creating) throw new NotNowError("The fulfilment is being created.");
   switch (event.event) {
     case "order.picked_up":
     case "order.out_for_delivery":
+      await renote(fulfillment, event.order.status, scope);
       return ship(held, required(fulfillment), scope);
     case "order.delivered":
+      await renote(fulfillment, event.order.status, scope);
       // The pickup may have been skipped as older than this event.
       await ship(held, required(fulfillment), scope);
       return deliver(held, required(fulfillment), scope);
@@ -185,6 +190,15 @@ async function deliver({ orderId }: Held, fulfillment: Fulfillment, scope: Medus
 async function cancel({ orderId, fulfillmentId }: Held, scope: MedusaContainer): Promise<void> {
   const input = { order_id: orderId, fulfillment_id: fulfillmentId };
   await cancelOrderFulfillmentWorkflow(scope).run({ input });
+}
+
+/** After a failure the delivery may be attempted again: the metadata must not say any longer that it failed. */
+async function renote(
+  fulfillment: Fulfillment | undefined,
+  status: string,
+  scope: MedusaContainer,
+): Promise<void> {
+  if (fulfillment?.metadata?.delivery_status) await note(fulfillment, status, scope);
 }
 
 /** Medusa has no state for it, so the merchant finds it in the fulfilment's metadata. */

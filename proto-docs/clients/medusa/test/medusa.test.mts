@@ -375,6 +375,11 @@ test("events: shipped, delivered, cancelled by the service, failed", TIMEOUT, as
     async () => (await fulfillmentsOf(failed.orderId))[0].metadata?.delivery_status === "failed",
     "the note of the failure",
   );
+  await testOrders.simulate(failed.deliveryId, "driver.assigned");
+  await eventually(
+    async () => (await fulfillmentsOf(failed.orderId))[0].metadata?.delivery_status === "driver_assigned",
+    "the note of another attempt",
+  );
   ok(await fulfil(cancelled.orderId, cancelled.lineId, 1));
   assert.equal((await deliveriesOf(cancelled.orderId)).length, 2);
   assert.match(printed, /order\.delivered .* attempt \d+: 200/);
