@@ -9,6 +9,7 @@ mod contracts;
 mod corrections;
 mod debits;
 mod deposits;
+mod differences;
 mod fake_razorpay;
 mod harness;
 mod invariants;

@@ -1,7 +1,7 @@
 //! Remittances: many orders are settled in one transaction, once per bank reference.
 
 use domain::{BusinessId, EventKind, OrderId, Paise};
-use internal_api::cash::{AssignDifference, CashOverview, CashQuery, CashView};
+use internal_api::cash::{AssignDifference, CashOverview, CashQuery};
 use internal_api::remittances::{
     RemittanceCheckRequest, RemittanceDetails, RemittanceLine, RemittanceRequest,
 };
@@ -11,12 +11,13 @@ use test_kit::{Gate, refusal, until};
 
 use crate::broker::publish;
 use crate::cash::event;
+use crate::differences::has_metric;
 use crate::harness::Harness;
 use crate::invariants::assert_consistent;
 use crate::process::serve;
 
 /// Orders of ₹10 each, whose cash the operator holds.
-async fn handed_over(harness: &Harness, business: BusinessId, count: usize) -> Vec<OrderId> {
+pub(crate) async fn handed_over(harness: &Harness, business: BusinessId, count: usize) -> Vec<OrderId> {
     let orders: Vec<OrderId> = (0..count).map(|_| harness.order()).collect();
     let mut reports = Vec::new();
     for order in &orders {
@@ -32,7 +33,7 @@ async fn handed_over(harness: &Harness, business: BusinessId, count: usize) -> V
     orders
 }
 
-const HANDLED: &str = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.cash'";
+pub(crate) const HANDLED: &str = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.cash'";
 
 /// Each order has its own reference.
 fn reference_of(mut envelope: events::Envelope, order: OrderId) -> events::Envelope {
@@ -42,11 +43,11 @@ fn reference_of(mut envelope: events::Envelope, order: OrderId) -> events::Envel
     envelope
 }
 
-fn line(order: impl ToString) -> RemittanceLine {
+pub(crate) fn line(order: impl ToString) -> RemittanceLine {
     RemittanceLine { order: order.to_string(), amount_paise: None, note: None }
 }
 
-fn request(bank_reference: &str, orders: Vec<RemittanceLine>) -> RemittanceRequest {
+pub(crate) fn request(bank_reference: &str, orders: Vec<RemittanceLine>) -> RemittanceRequest {
     RemittanceRequest {
         bank_reference: bank_reference.into(),
         paid_on: "2026-01-31".parse().expect("a date"),
@@ -60,7 +61,7 @@ pub(crate) async fn remit(harness: &Harness, business: BusinessId, order: OrderI
     harness.wallet.remit(business, &request("UTR", vec![line(order)])).await.expect("a remittance");
 }
 
-async fn overview(harness: &Harness, business: BusinessId) -> CashOverview {
+pub(crate) async fn overview(harness: &Harness, business: BusinessId) -> CashOverview {
     harness.wallet.cash(business, &CashQuery::default()).await.expect("an overview")
 }
 
@@ -267,65 +268,6 @@ async fn another_amount_of_the_fleet_is_a_difference_and_books_nothing() {
     assert_consistent(&harness).await;
 }
 
-/// The list of all businesses, the filter of one, its totals and the orders themselves agree.
-#[tokio::test]
-async fn a_difference_is_open_until_it_is_closed() {
-    let harness = Harness::connected().await;
-    let (business, other) = (harness.business(), harness.business());
-    let orders = handed_over(&harness, business, 2).await;
-    harness.wallet.remit(business, &request("UTR 1", vec![line(orders[0])])).await.expect("a remittance");
-    let crossing = |amount| event(&harness, business, orders[0], EventKind::CodSettled, Some(amount));
-    let short = event(&harness, other, harness.order(), EventKind::CodCollected, Some(900));
-    let order_of = |envelope: &events::Envelope| match &envelope.body {
-        events::Body::Order(event) => event.order.id,
-        _ => panic!("another event"),
-    };
-    let foreign = order_of(&short);
-    let before = harness.number(HANDLED).await;
-    publish(&harness, &[crossing(950), short]).await;
-    until("the reports are handled", async || harness.number(HANDLED).await == before + 2).await;
-    assert_open(&harness, [business, other], &[(business, orders[0]), (other, foreign)]).await;
-
-    let closed = AssignDifference { resolution: Some("paid".into()), ..AssignDifference::default() };
-    harness.wallet.assign_cash_difference(other, &foreign.to_string(), &closed).await.expect("closed");
-    assert_open(&harness, [business, other], &[(business, orders[0])]).await;
-    harness.wallet.assign_cash_difference(business, &orders[0].to_string(), &closed).await.expect("closed");
-    assert_open(&harness, [business, other], &[]).await;
-    let shown = overview(&harness, other).await.data.remove(0).difference.expect("a difference");
-    assert_eq!(shown.resolution, closed.resolution);
-
-    // Another report opens it again.
-    publish(&harness, &[crossing(940)]).await;
-    until("the report is handled", async || harness.number(HANDLED).await == before + 3).await;
-    assert_open(&harness, [business, other], &[(business, orders[0])]).await;
-    // Only the remittance booked the settlement.
-    assert!(has_metric(&harness, "wallet_cash_steps_total", "settled", 1).await);
-    assert!(has_metric(&harness, "wallet_cash_discrepancies_total", "settled", 2).await);
-}
-
-/// Exactly these differences are open, at most one of each business.
-async fn assert_open(harness: &Harness, businesses: [BusinessId; 2], open: &[(BusinessId, OrderId)]) {
-    let mut expected: Vec<OrderId> = open.iter().map(|(_, order)| *order).collect();
-    expected.sort_unstable_by(|one, other| other.cmp(one));
-    let ids = |cash: &[CashView]| cash.iter().map(|cash| cash.order_id).collect::<Vec<_>>();
-    let all = PageQuery { limit: 10, starting_after: None };
-    let listed = harness.wallet.cash_discrepancies(&all).await.expect("discrepancies").data;
-    assert_eq!(ids(&listed), expected);
-    for business in businesses {
-        let filter = CashQuery { discrepant: Some("true".into()), ..CashQuery::default() };
-        let found = harness.wallet.cash(business, &filter).await.expect("an overview");
-        let expected: Vec<_> =
-            open.iter().filter(|(of, _)| *of == business).map(|(_, order)| *order).collect();
-        assert_eq!(
-            (ids(&found.data), found.totals.discrepancies),
-            (expected.clone(), i64::try_from(expected.len()).expect("few"))
-        );
-        let marked = overview(harness, business).await.data;
-        let marked: Vec<_> = marked.into_iter().filter(|cash| cash.discrepant).collect();
-        assert_eq!(ids(&marked), expected);
-    }
-}
-
 #[tokio::test]
 async fn a_business_sees_only_its_own_remittances() {
     let harness = Harness::connected().await;
@@ -426,14 +368,6 @@ async fn cash_is_late_after_the_promised_day() {
     });
     assert_eq!(sums, [2, 2_000, 1_000]);
     assert!(harness.wallet.cash_months(harness.business()).await.expect("months").is_empty());
-}
-
-async fn has_metric(harness: &Harness, name: &str, label: &str, value: u32) -> bool {
-    let url = harness.management.join("/metrics").expect("a path");
-    let Ok(response) = test_kit::client().get(url).send().await else { return false };
-    let value = format!(" {value}");
-    let is_it = |line: &str| line.starts_with(name) && line.contains(label) && line.ends_with(&value);
-    response.text().await.is_ok_and(|text| text.lines().any(is_it))
 }
 
 /// The process dies in any statement of the transaction: nothing is settled, and the repeated call settles each order once.

@@ -58,6 +58,7 @@ pub(super) const SPREAD: [Spread; 3] = [
             ("AS age, count(*) AS orders", "The outstanding cash of all businesses, for the operator."),
             ("FROM cash WHERE settled_at IS NULL AND due_since < $1", ALERTS),
             ("FROM cash WHERE business_id = ANY($1)", BATCH),
+            ("closed.resolution IS NOT NULL) AND business_id = ANY($1)", BATCH),
             ("FROM wallets WHERE (wallets.business_id = ANY($1))", BATCH),
         ],
     },

@@ -1,0 +1,78 @@
+//! Differences of cash: which are open, and what the metrics count.
+
+use domain::{BusinessId, EventKind, OrderId};
+use internal_api::PageQuery;
+use internal_api::cash::{AssignDifference, CashQuery, CashView};
+use test_kit::until;
+
+use crate::broker::publish;
+use crate::cash::event;
+use crate::harness::Harness;
+use crate::remittances::{HANDLED, handed_over, line, overview, request};
+
+/// The list of all businesses, the filter of one, its totals and the orders themselves agree.
+#[tokio::test]
+async fn a_difference_is_open_until_it_is_closed() {
+    let harness = Harness::connected().await;
+    let (business, other) = (harness.business(), harness.business());
+    let orders = handed_over(&harness, business, 2).await;
+    harness.wallet.remit(business, &request("UTR 1", vec![line(orders[0])])).await.expect("a remittance");
+    let crossing = |amount| event(&harness, business, orders[0], EventKind::CodSettled, Some(amount));
+    let short = event(&harness, other, harness.order(), EventKind::CodCollected, Some(900));
+    let order_of = |envelope: &events::Envelope| match &envelope.body {
+        events::Body::Order(event) => event.order.id,
+        _ => panic!("another event"),
+    };
+    let foreign = order_of(&short);
+    let before = harness.number(HANDLED).await;
+    publish(&harness, &[crossing(950), short]).await;
+    until("the reports are handled", async || harness.number(HANDLED).await == before + 2).await;
+    assert_open(&harness, [business, other], &[(business, orders[0]), (other, foreign)]).await;
+
+    let closed = AssignDifference { resolution: Some("paid".into()), ..AssignDifference::default() };
+    harness.wallet.assign_cash_difference(other, &foreign.to_string(), &closed).await.expect("closed");
+    assert_open(&harness, [business, other], &[(business, orders[0])]).await;
+    harness.wallet.assign_cash_difference(business, &orders[0].to_string(), &closed).await.expect("closed");
+    assert_open(&harness, [business, other], &[]).await;
+    let shown = overview(&harness, other).await.data.remove(0).difference.expect("a difference");
+    assert_eq!(shown.resolution, closed.resolution);
+
+    // Another report opens it again.
+    publish(&harness, &[crossing(940)]).await;
+    until("the report is handled", async || harness.number(HANDLED).await == before + 3).await;
+    assert_open(&harness, [business, other], &[(business, orders[0])]).await;
+    // Only the remittance booked the settlement.
+    assert!(has_metric(&harness, "wallet_cash_steps_total", "settled", 1).await);
+    assert!(has_metric(&harness, "wallet_cash_discrepancies_total", "settled", 2).await);
+}
+
+/// Exactly these differences are open, at most one of each business.
+async fn assert_open(harness: &Harness, businesses: [BusinessId; 2], open: &[(BusinessId, OrderId)]) {
+    let mut expected: Vec<OrderId> = open.iter().map(|(_, order)| *order).collect();
+    expected.sort_unstable_by(|one, other| other.cmp(one));
+    let ids = |cash: &[CashView]| cash.iter().map(|cash| cash.order_id).collect::<Vec<_>>();
+    let all = PageQuery { limit: 10, starting_after: None };
+    let listed = harness.wallet.cash_discrepancies(&all).await.expect("discrepancies").data;
+    assert_eq!(ids(&listed), expected);
+    for business in businesses {
+        let filter = CashQuery { discrepant: Some("true".into()), ..CashQuery::default() };
+        let found = harness.wallet.cash(business, &filter).await.expect("an overview");
+        let expected: Vec<_> =
+            open.iter().filter(|(of, _)| *of == business).map(|(_, order)| *order).collect();
+        assert_eq!(
+            (ids(&found.data), found.totals.discrepancies),
+            (expected.clone(), i64::try_from(expected.len()).expect("few"))
+        );
+        let marked = overview(harness, business).await.data;
+        let marked: Vec<_> = marked.into_iter().filter(|cash| cash.discrepant).collect();
+        assert_eq!(ids(&marked), expected);
+    }
+}
+
+pub(crate) async fn has_metric(harness: &Harness, name: &str, label: &str, value: u32) -> bool {
+    let url = harness.management.join("/metrics").expect("a path");
+    let Ok(response) = test_kit::client().get(url).send().await else { return false };
+    let value = format!(" {value}");
+    let is_it = |line: &str| line.starts_with(name) && line.contains(label) && line.ends_with(&value);
+    response.text().await.is_ok_and(|text| text.lines().any(is_it))
+}
