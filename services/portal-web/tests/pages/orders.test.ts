@@ -54,10 +54,7 @@ test("an order is found by its reference, its tracking code and its id, and by i
 });
 
 test("an open search is not repeated at each new order", async ({ visit }) => {
-  const [live, searching] = [
-    await visit({ storageState: session }),
-    await visit({ storageState: session }),
-  ];
+  const [live, searching] = [await visit({ storageState: session }), await visit({ storageState: session })];
   await placeOrder(key, "calm-1");
   let searches = 0;
   searching.on("request", (request) => {
