@@ -11,7 +11,9 @@ use crate::account::routes::{
 use crate::approvals::routes::approvals;
 use crate::audit::domain::Action;
 use crate::audit::routes::{audit_log, operator_audit_log};
-use crate::business::routes::{businesses, operator_health, pickup_profile, subscription};
+use crate::business::routes::{
+    businesses, contact, operator_health, pickup_profile, staff_notes, subscription,
+};
 use crate::console::routes::{operator_tokens, staff};
 use crate::domain::{OperatorPermission, Part, Permission};
 use crate::go_live::routes::{status, status_stream};
@@ -68,6 +70,8 @@ calls! {
     POST "/v1/portal/email-confirmations/confirm" email::confirm: User(UseAccount), WhileEnrolling;
     PUT "/v1/portal/name" names::of_user: User(UseAccount), NotSingleSignOn;
     PUT "/v1/portal/business" names::of_business: User(ManageBusiness);
+    GET "/v1/portal/business/contact" contact::read: User(ReadBusiness);
+    PUT "/v1/portal/business/contact" contact::write: User(ManageBusiness);
     GET "/v1/portal/sessions" sessions::list: User(UseAccount), NotSingleSignOn, Query;
     DELETE "/v1/portal/sessions/{id}" sessions::revoke: User(UseAccount), Recent, NotSingleSignOn;
     POST "/v1/portal/sessions/revoke-others" sessions::revoke_all_others:
@@ -234,6 +238,10 @@ calls! {
     // Businesses and orders. The lists contain the e-mail addresses of owners.
     GET "/v1/operator/businesses" businesses::list: Operator(ReadBusinesses), Query, Logged(BusinessesRead);
     GET "/v1/operator/businesses/{id}" businesses::read: Operator(ReadBusinesses), Logged(BusinessRead);
+    PUT "/v1/operator/businesses/{id}/contact" contact::write_for_operator: Operator(ChangeBusinesses);
+    GET "/v1/operator/businesses/{id}/notes" staff_notes::list:
+        Operator(ReadBusinesses), Query, Logged(BusinessRead);
+    POST "/v1/operator/businesses/{id}/notes" staff_notes::add: Operator(ChangeBusinesses);
     GET "/v1/operator/businesses/{id}/health" operator_health::health: Operator(ReadBusinesses);
     GET "/v1/operator/businesses/{id}/orders" operator_orders::of_business:
         Operator(ReadOrders), Query, Logged(OrdersRead);

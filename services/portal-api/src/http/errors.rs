@@ -19,7 +19,9 @@ use crate::account::commands::log_in::LogInError;
 use crate::account::commands::reset_password::{IssueResetError, RequestResetError};
 use crate::account::commands::sign_up::SignUpError;
 use crate::account::commands::use_password_link::UseLinkError;
+use crate::business::commands::add_staff_note::AddNoteError;
 use crate::business::commands::change_business::ChangeBusinessError;
+use crate::business::commands::change_contact::ChangeContactError;
 use crate::domain::{OperatorPermission, Permission};
 use crate::team::commands::accept_invitation::AcceptInvitationError;
 use crate::team::commands::change_user::ChangeUserError;
@@ -49,6 +51,25 @@ pub(crate) fn not_logged_in() -> ApiError {
 pub(crate) fn operator_token_invalid() -> ApiError {
     let message = "Log in to the console, or send a token of the operator: Authorization: Bearer <token>.";
     ApiError::new(StatusCode::UNAUTHORIZED, "operator_token_invalid", message)
+}
+
+pub(crate) fn change_contact(error: ChangeContactError) -> ApiError {
+    match error {
+        ChangeContactError::NotOwner => role_insufficient(Permission::ManageBusiness),
+        ChangeContactError::Store(error) => error.into(),
+    }
+}
+
+pub(crate) fn add_note(error: AddNoteError) -> ApiError {
+    match error {
+        AddNoteError::Unknown => business_not_found(),
+        AddNoteError::TooMany => ApiError::new(
+            StatusCode::CONFLICT,
+            "too_many_notes",
+            "There are 200 notes about this business, and there cannot be more.",
+        ),
+        AddNoteError::Store(error) => error.into(),
+    }
 }
 
 pub(crate) fn business_not_found() -> ApiError {

@@ -21,6 +21,27 @@ diesel::table! {
 }
 
 diesel::table! {
+    business_contacts (business_id) {
+        business_id -> Text,
+        name -> Nullable<Text>,
+        email -> Nullable<Text>,
+        phone -> Nullable<Text>,
+        gstin -> Nullable<Text>,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    staff_notes (business_id, number) {
+        business_id -> Text,
+        number -> BigInt,
+        author -> Text,
+        text -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     memberships (id) {
         id -> Text,
         business_id -> Text,

@@ -1,4 +1,4 @@
-//! Names of users and of the business.
+//! Names of users and of the business, its contact, and the notes of the staff.
 
 use serde_json::json;
 
@@ -99,4 +99,78 @@ async fn a_name_is_not_decoded_in_a_subject() {
     assert_eq!(owner.post("/v1/portal/invitations", body).await.status, 201);
     let invitation = folder.wait_for(1).await.remove(0);
     assert!(invitation.subject.starts_with("= ?utf-8?B?VVJHRU5U?="), "{}", invitation.subject);
+}
+
+const CONTACT: &str = "/v1/portal/business/contact";
+const GSTIN: &str = "29AAGCB7383J1Z4";
+
+#[tokio::test]
+async fn an_owner_and_the_staff_change_the_contact_of_a_business() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut other = portal.owner("owner@other.example").await.client;
+    let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;
+    let none = json!({ "name": null, "email": null, "phone": null, "gstin": null });
+    assert_eq!(owner.client.get(CONTACT).await.body, none);
+    let sent = json!({ "name": "Meera", "email": "m@shop.example", "phone": "+91 98000-00001", "gstin": "29aagcb7383j1z4" });
+    assert_eq!(viewer.put(CONTACT, sent.clone()).await.code(), "role_insufficient");
+    for _ in 0..2 {
+        assert_eq!(owner.client.put(CONTACT, sent.clone()).await.status, 204);
+    }
+    let kept =
+        json!({ "name": "Meera", "email": "m@shop.example", "phone": "+919800000001", "gstin": GSTIN });
+    assert_eq!(viewer.get(CONTACT).await.body, kept);
+    assert_eq!(other.get(CONTACT).await.body, none);
+    let of_operator = format!("/v1/operator/businesses/{}", owner.business);
+    let mut operator = portal.operator();
+    assert_eq!(operator.get(&of_operator).await.body["contact"], kept);
+    let changed = operator.put(&format!("{of_operator}/contact"), json!({ "gstin": GSTIN })).await;
+    assert_eq!(changed.status, 204);
+    let kept = json!({ "name": null, "email": null, "phone": null, "gstin": GSTIN });
+    assert_eq!(owner.client.get(CONTACT).await.body, kept);
+    let log = owner.client.get("/v1/portal/audit-log?action=business.contact_changed").await.body;
+    let log = log["data"].as_array().unwrap();
+    assert_eq!(log.len(), 2, "{log:?}");
+    assert!(log.iter().all(|entry| entry["details"] == json!({})), "{log:?}");
+
+    let refused = owner
+        .client
+        .put(CONTACT, json!({ "email": "m", "phone": "98", "gstin": "29AAGCB7383J1Z5", "pan": "x" }))
+        .await;
+    let fields: Vec<_> = refused.body["errors"].as_array().unwrap().iter().map(|one| &one["field"]).collect();
+    assert_eq!((refused.status, fields.len()), (400, 4), "{refused:?}");
+    let unknown = "/v1/operator/businesses/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/contact";
+    assert_eq!(operator.put(unknown, json!({})).await.code(), "business_not_found");
+}
+
+#[tokio::test]
+async fn the_staff_notes_something_about_a_business_for_the_staff() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let other = portal.owner("owner@other.example").await.business;
+    let notes = format!("/v1/operator/businesses/{}/notes", owner.business);
+    let mut operator = portal.operator();
+    assert_eq!(operator.get(&notes).await.body, json!({ "data": [], "hasMore": false }));
+    for text in ["Pays late", "Called\non Monday"] {
+        let added = operator.post(&notes, json!({ "text": text })).await;
+        assert_eq!((added.status, &added.body["text"]), (201, &json!(text)), "{added:?}");
+    }
+    let page = operator.get(&format!("{notes}?limit=1")).await.body;
+    assert_eq!((&page["data"][0]["text"], &page["hasMore"]), (&json!("Called\non Monday"), &json!(true)));
+    let rest = operator.get(&format!("{notes}?limit=1&startingAfter=2")).await.body;
+    assert_eq!((&rest["data"][0]["text"], &rest["hasMore"]), (&json!("Pays late"), &json!(false)));
+    assert!(rest["data"][0]["author"].is_string() && rest["data"][0]["createdAt"].is_string());
+    assert_eq!(operator.get(&format!("{notes}?startingAfter=x")).await.status, 400);
+    let of_other = operator.get(&format!("/v1/operator/businesses/{other}/notes")).await.body;
+    assert_eq!(of_other["data"], json!([]));
+    for text in ["", " ", &"x".repeat(2_001)] {
+        assert_eq!(operator.post(&notes, json!({ "text": text })).await.status, 400);
+    }
+    let log = operator.get("/v1/operator/audit-log?action=staff_note.added").await.body;
+    assert_eq!(
+        (log["data"].as_array().unwrap().len(), &log["data"][0]["details"]),
+        (2, &json!({ "number": 2 }))
+    );
+    let own = owner.client.get("/v1/portal/audit-log?limit=100").await.body.to_string();
+    assert!(!own.contains("staff_note") && !own.contains("Pays late"), "{own}");
 }

@@ -123,6 +123,31 @@ export function useChangeBusiness(id: string) {
   );
 }
 
+export function useChangeContactOf(id: string) {
+  return useBusinessMutation(id, (body: components["schemas"]["ChangeContact"]) =>
+    operatorAnswer(api.PUT("/v1/operator/businesses/{id}/contact", { params: { path: { id } }, body })),
+  );
+}
+
+/** Notes of the staff, newest first. */
+export function useStaffNotes(id: string) {
+  return useCursorList([...businessKey(id), "notes"], (startingAfter) =>
+    operatorAnswer(
+      api.GET("/v1/operator/businesses/{id}/notes", {
+        params: { path: { id }, query: { limit: PAGE_SIZE, startingAfter } },
+      }),
+    ),
+  );
+}
+
+export function useAddStaffNote(id: string) {
+  return useBusinessMutation(id, (text: string) =>
+    operatorAnswer(
+      api.POST("/v1/operator/businesses/{id}/notes", { params: { path: { id } }, body: { text } }),
+    ),
+  );
+}
+
 export function useCreditWallet(id: string) {
   return useBusinessMutation(id, (body: { amountPaise: number; reference: string }) =>
     operatorAnswer(

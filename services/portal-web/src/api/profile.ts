@@ -1,6 +1,7 @@
 // The user's own name and e-mail address, and the name of the business.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
+import type { components } from "./schema";
 import { sessionKey } from "./session";
 
 const emailKey = ["email"] as const;
@@ -41,6 +42,25 @@ export function useRenameBusiness() {
   return useProfileChange((businessName: string) =>
     answer(api.PUT("/v1/portal/business", { body: { businessName } })),
   );
+}
+
+const contactKey = ["contact"] as const;
+
+/** Whom the operator asks about the business, and its tax number. */
+export function useContact() {
+  return useQuery({
+    queryKey: contactKey,
+    queryFn: () => answer(api.GET("/v1/portal/business/contact")),
+  });
+}
+
+export function useChangeContact() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: components["schemas"]["ChangeContact"]) =>
+      answer(api.PUT("/v1/portal/business/contact", { body })),
+    onSuccess: () => client.invalidateQueries({ queryKey: contactKey }),
+  });
 }
 
 /** Mails another link that confirms the present address. */

@@ -1,7 +1,8 @@
 // The business's own settings: its pickup profile, and the plan that it requests.
 import { operator } from "../support/api";
-import { newBusiness } from "../support/business";
-import { fillPickupProfile, heading } from "../support/pages";
+import { logInAsOperator, newBusiness } from "../support/business";
+import { check } from "../support/page-checks";
+import { fillPickupProfile, heading, row } from "../support/pages";
 import { expect, screenshot, test } from "../support/test";
 
 test("the pickup profile counts missing fields, and shows each field error of the server at its field", async ({
@@ -67,4 +68,32 @@ test("a plan is requested and replaced by another one, and a change is requested
   await expect(standing.getByText("You requested a change to Scale.")).toBeVisible();
   await page.getByRole("button", { name: "Keep this plan: Growth" }).click();
   await expect(standing.getByText("No action is needed.")).toBeVisible();
+});
+
+test("an owner enters the contact of the business, and the staff sees it and notes something", async ({
+  page,
+  visit,
+}) => {
+  const business = await newBusiness(page, "Contact shop");
+  await page.goto("/account/security");
+  await page.getByLabel("Contact name").fill("Meera");
+  await page.getByLabel("GSTIN").fill("29AAGCB7383J1Z5");
+  await page.getByRole("button", { name: "Save contact" }).click();
+  await expect(page.getByText("GSTIN must be a GSTIN of 15 characters")).toBeVisible();
+  await page.getByLabel("GSTIN").fill("29aagcb7383j1z4");
+  await page.getByRole("button", { name: "Save contact" }).click();
+  await expect(page.getByText("Saved.")).toBeVisible();
+  await check(page, "account-contact", { bothSizes: true });
+
+  const staff = await visit();
+  await logInAsOperator(staff);
+  await staff.goto(`/operator/businesses/${business.id}?tab=contact`);
+  await expect(staff.getByLabel("GSTIN")).toHaveValue("29AAGCB7383J1Z4");
+  await staff.getByRole("button", { name: "Add note" }).click();
+  await expect(staff.getByText("Enter the note.")).toBeVisible();
+  await staff.getByLabel("New note").fill("Pays on time\nAsk for Meera");
+  await staff.getByRole("button", { name: "Add note" }).click();
+  await expect(row(staff, "Notes of the staff", "Pays on time")).toBeVisible();
+  await expect(staff.getByLabel("New note")).toHaveValue("");
+  await check(staff, "operator-business-contact", { bothSizes: true });
 });

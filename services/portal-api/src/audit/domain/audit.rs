@@ -136,6 +136,9 @@ pub(crate) enum Action {
     /// By an owner.
     #[strum(serialize = "business.renamed")]
     BusinessRenamed,
+    /// By an owner or the operator.
+    #[strum(serialize = "business.contact_changed")]
+    BusinessContactChanged,
     #[strum(serialize = "second_factor.enrolled")]
     SecondFactorEnrolled,
     #[strum(serialize = "second_factor.removed")]
@@ -150,6 +153,8 @@ pub(crate) enum Action {
     #[strum(serialize = "passkey.removed")]
     PasskeyRemoved,
     // Only in the operator's log.
+    #[strum(serialize = "staff_note.added")]
+    StaffNoteAdded,
     /// Before order-api is asked, because its answer may be lost. The entry of the outcome replaces it.
     #[strum(serialize = "business.personal_data_erasure_attempted")]
     PersonalDataErasureAttempted,

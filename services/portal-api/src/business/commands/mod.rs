@@ -1,5 +1,7 @@
 //! Use cases that write.
 
+pub(crate) mod add_staff_note;
 pub(crate) mod change_business;
+pub(crate) mod change_contact;
 pub(crate) mod put_pickup_profile;
 pub(crate) mod request_subscription;

@@ -2,6 +2,8 @@
 
 pub(crate) mod business;
 pub(crate) mod business_change;
+pub(crate) mod contact;
+pub(crate) mod gstin;
 pub(crate) mod pickup_profile;
 pub(crate) mod problems;
 pub(crate) mod subscription;
@@ -10,6 +12,8 @@ pub(crate) use business::{
     Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
 };
 pub(crate) use business_change::BusinessChange;
+pub(crate) use contact::{Contact, StaffNote};
+pub(crate) use gstin::gstin;
 pub(crate) use pickup_profile::PickupProfile;
 pub(crate) use problems::{Problem, problems};
 pub(crate) use subscription::{Subscription, SubscriptionState};

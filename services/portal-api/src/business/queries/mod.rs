@@ -2,5 +2,6 @@
 
 pub(crate) mod business_health;
 pub(crate) mod businesses;
+pub(crate) mod contact;
 pub(crate) mod pickup_profile;
 pub(crate) mod unanswered;

@@ -11,7 +11,8 @@ use web::{ApiError, Fields, JsonBody, TextRule, read_object, read_query};
 use crate::approvals::routes::approval_view::{self, ApprovalView};
 use crate::business::commands::change_business::change_business;
 use crate::business::domain::{BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness, Standing};
-use crate::business::queries::businesses;
+use crate::business::queries::{businesses, contact};
+use crate::business::routes::contact::ContactView;
 use crate::business::routes::subscription;
 use crate::http::audited::OperatorAuthor;
 use crate::http::errors;
@@ -103,6 +104,7 @@ struct BusinessDetails {
     #[serde(flatten)]
     business: BusinessView,
     pickup_profile: ProfileState,
+    contact: ContactView,
     /// The number of users.
     users: i64,
 }
@@ -122,11 +124,14 @@ struct ProfileState {
     responses((status = 200, description = "The business.", body = BusinessDetails)),
 )]
 pub(crate) async fn read(state: Data<State>, business: Path<String>) -> Result<HttpResponse, ApiError> {
-    let found = businesses::with_users(&state, parse_business_id(&business)?).await?;
+    let business = parse_business_id(&business)?;
+    let found = businesses::with_users(&state, business).await?;
     let (listed, users) = found.ok_or_else(errors::business_not_found)?;
+    let contact = contact::find(&state, business).await?.into();
     Ok(HttpResponse::Ok().json(BusinessDetails {
         pickup_profile: ProfileState { complete: listed.standing.pickup.is_some() },
         business: BusinessView::of(listed.standing, Some(listed.owner_email)),
+        contact,
         users,
     }))
 }

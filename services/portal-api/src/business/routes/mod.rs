@@ -1,7 +1,9 @@
 //! HTTP.
 
 pub(crate) mod businesses;
+pub(crate) mod contact;
 pub(crate) mod operator_health;
 pub(crate) mod ordering;
 pub(crate) mod pickup_profile;
+pub(crate) mod staff_notes;
 pub(crate) mod subscription;

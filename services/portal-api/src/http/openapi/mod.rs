@@ -4,6 +4,7 @@
 pub(crate) mod bodies;
 pub(crate) mod cash_bodies;
 mod common;
+pub(crate) mod contact_bodies;
 pub(crate) mod params;
 pub(crate) mod shown;
 pub(crate) mod sso_bodies;

@@ -72,6 +72,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "pickup_profile.changed": "Pickup profile changed",
     "business.changed": "Business changed",
     "business.renamed": "Business renamed",
+    "business.contact_changed": "Contact of the business changed",
     "single_sign_on.changed": "Single sign-on set up",
     "single_sign_on.removed": "Single sign-on turned off",
     "business.personal_data_erasure_requested": "Erasure of personal data requested",

@@ -1,10 +1,11 @@
 import { Stack, Text } from "@mantine/core";
 import { ConfirmAddressFirst } from "../../app/confirm-address-first";
-import { useSession } from "../../app/session";
+import { useMay, useSession } from "../../app/session";
 import { useIsUnconfirmed } from "../../app/use-is-unconfirmed";
 import { Section } from "../../components/section";
 import { TwoFactor } from "../../components/two-factor/two-factor";
 import { AccountFrame } from "./account-frame";
+import { BusinessContact } from "./business-contact";
 import { PasswordForm } from "./password-form";
 import { Profile } from "./profile";
 import { Sessions } from "./sessions";
@@ -12,10 +13,12 @@ import { Sessions } from "./sessions";
 export function Component() {
   const session = useSession();
   const isUnconfirmed = useIsUnconfirmed();
+  const mayChangeBusiness = useMay("manage_business");
   return (
     <AccountFrame>
       <Stack gap="lg">
         <Profile />
+        {mayChangeBusiness && <BusinessContact />}
         {session.singleSignOn ? (
           <Section title="Single sign-on">
             <Text>

@@ -12,12 +12,14 @@ import { UrlTabs } from "../../components/url-tabs";
 import { BusinessApprovals } from "./business-approvals";
 import { BusinessAuditLog } from "./business-audit-log";
 import { BusinessCash } from "./business-cash";
+import { BusinessContact } from "./business-contact";
 import { BusinessHealthPart } from "./business-health";
 import { BusinessOrders } from "./business-orders";
 import { BusinessPeople } from "./business-people";
 import { BusinessStatus } from "./business-status";
 import { BusinessWallet } from "./business-wallet";
 import { PendingRequests } from "./pending-requests";
+import { StaffNotes } from "./staff-notes";
 
 export function Component() {
   const { businessId = "" } = useParams();
@@ -57,6 +59,16 @@ function Details({ business }: { business: BusinessDetails }) {
         <Stack gap="md">
           <BusinessStatus business={business} />
           <BusinessWallet business={business} />
+        </Stack>
+      ),
+    },
+    {
+      value: "contact",
+      label: "Contact",
+      panel: (
+        <Stack gap="md">
+          <BusinessContact business={business} />
+          <StaffNotes businessId={id} />
         </Stack>
       ),
     },

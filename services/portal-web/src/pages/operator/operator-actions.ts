@@ -22,6 +22,8 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "orders.read": "Orders found",
   "order_timeline.read": "Order’s timeline read",
   "business.changed": "Business changed",
+  "business.contact_changed": "Contact of the business changed",
+  "staff_note.added": "Note about a business added",
   "password.reset_issued": "Reset link created",
   "wallet.credit_requested": "Wallet credit requested",
   "wallet.credited": "Wallet credited",

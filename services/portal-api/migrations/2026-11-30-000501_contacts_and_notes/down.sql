@@ -1,0 +1,1 @@
+DROP TABLE staff_notes, business_contacts;
