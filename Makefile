@@ -25,6 +25,10 @@ SBOM := $(or $(CARGO_TARGET_DIR),target)/sbom
 WEB := services/portal-web
 NODE_MODULES := $(WEB)/node_modules/.package-lock.json
 PAGES := $(WEB)/dist/index.html
+# The documentation for integrators. The local stack serves it at /docs.
+SITE := proto-docs/site
+SITE_MODULES := $(SITE)/node_modules/.package-lock.json
+DOCS := $(SITE)/dist/early.js
 CLIENT_TS := proto-docs/clients/typescript
 CLIENT_TS_MODULES := $(CLIENT_TS)/node_modules/.package-lock.json
 CLIENT_MEDUSA := proto-docs/clients/medusa
@@ -54,7 +58,7 @@ help: ## This list; the times are for two cores with everything compiled, which 
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 run: packages toolchain ## Start everything on this machine, run the demo, and stay up until Ctrl-C
-	@$(MAKE) --jobs 2 --no-print-directory programs $(PAGES) $(SDK)
+	@$(MAKE) --jobs 2 --no-print-directory programs $(PAGES) $(DOCS) $(SDK)
 	@exec setpriv --pdeathsig TERM $(PROGRAMS)/demo
 
 operator: programs ## Create an administrator of the operator's console in the running stack, and print a link that sets the password: EMAIL=you@company.example NAME='Your name'
@@ -64,7 +68,7 @@ reset: toolchain ## Delete the data of `make run`
 	@cargo run --quiet --package local-stack -- reset
 
 test: packages toolchain ## All tests, on their own servers, with the pages in a real browser; P=wallet runs only the tests that a change in wallet can break; 15 min
-	@$(MAKE) --jobs 2 --no-print-directory tests $(PAGES) $(NEXTEST) $(SDK)
+	@$(MAKE) --jobs 2 --no-print-directory tests $(PAGES) $(DOCS) $(NEXTEST) $(SDK)
 	$(WITH_CLIENT_TOOLS) $(PROGRAMS)/local-stack with-servers -- sh tests/run.sh $(PROGRAMS) $(NEXTEST) $(P)
 
 test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
@@ -77,7 +81,7 @@ test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
-test-pages: all-programs $(PAGES) $(SDK) ## The portal's pages in a real browser, on their own stack; 5 min
+test-pages: all-programs $(PAGES) $(DOCS) $(SDK) ## The portal's pages in a real browser, on their own stack; 5 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
 
 test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 2 min
@@ -124,13 +128,13 @@ else
 	$(PROGRAMS)/local-stack with-servers -- cargo test --workspace --test rolling_upgrade
 endif
 
-test-images: all-programs $(PAGES) $(SDK) ## Each container image runs alone: without a network and rights, on a read-only root; needs podman; 1 min
+test-images: all-programs $(PAGES) $(DOCS) $(SDK) ## Each container image runs alone: without a network and rights, on a read-only root; needs podman; 1 min
 	tests/images/run.sh $(PROGRAMS)
 
-test-cluster: all-programs $(PAGES) $(SDK) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; STEPS=weakened shows that it can fail; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
+test-cluster: all-programs $(PAGES) $(DOCS) $(SDK) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; STEPS=weakened shows that it can fail; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
 	tests/cluster/run.sh $(PROGRAMS) $(STEPS)
 
-test-compose: all-programs $(PAGES) $(SDK) $(COMPOSE) ## compose.yaml with podman-compose: an upgrade, a backup, a restore and the proxy under live orders; as root, on Debian 12; 8 min
+test-compose: all-programs $(PAGES) $(DOCS) $(SDK) $(COMPOSE) ## compose.yaml with podman-compose: an upgrade, a backup, a restore and the proxy under live orders; as root, on Debian 12; 8 min
 	PATH="$(abspath $(dir $(COMPOSE)))/bin:$$PATH" tests/compose/run.sh $(PROGRAMS)
 
 mutants: packages toolchain $(MUTANTS) ## Mutates the code that decides about money and states, and reports mutants that no test catches; 30 min
@@ -152,8 +156,9 @@ lint-rust: packages toolchain ## Formatting and Clippy
 	bash -o pipefail -c 'cargo build --workspace --all-targets 2>&1 | tee $(WARNINGS)'
 	! grep '^warning' $(WARNINGS)
 
-lint-pages: $(NODE_MODULES) ## Biome and the types of the portal's pages
+lint-pages: $(NODE_MODULES) $(SITE_MODULES) ## Biome and the types of the portal's pages, and Biome for the documentation's build
 	npm --prefix $(WEB) run check
+	npm --prefix $(SITE) run check
 
 lint-clients: $(CLIENT_TS_MODULES) $(CLIENT_PY_TYPES) ## The clients for integrators, and the shops
 	npm --prefix $(CLIENT_TS) run check
@@ -182,7 +187,7 @@ lint-deploy: $(DEPLOY_TOOLS) $(LINTERS_PYTHON) $(LINTERS_NODE) ## checkov, dclin
 kustomization: $(DEPLOY_TOOLS) ## Write the chart as a kustomization into target/kustomization: NAMESPACE=delivery VALUES='production.yaml own.yaml'
 	$(DEPLOY_PYTHON) deploy/tools/manifests.py $(KUSTOMIZATION) --namespace $(or $(NAMESPACE),waybill) $(addprefix --values ,$(VALUES))
 
-images: image-programs $(PAGES) $(SDK) ## Container images of programs that this machine builds, a Debian, by docker, podman or buildah: REGISTRY=…, VERSION=…, ENGINE=…, CARGO_BUILD_JOBS=…; 25 min
+images: image-programs $(PAGES) $(DOCS) $(SDK) ## Container images of programs that this machine builds, a Debian, by docker, podman or buildah: REGISTRY=…, VERSION=…, ENGINE=…, CARGO_BUILD_JOBS=…; 25 min
 	sh deploy/images/build.sh $(dir $(PROGRAMS))image
 
 # The programs name no folder of the machine that builds them.
@@ -196,9 +201,10 @@ sbom: toolchain $(CYCLONEDX) $(CYCLONEDX_NPM) $(LINTERS_NODE) ## The services' b
 release: toolchain $(DEPLOY_TOOLS) ## A release of the present commit, into target/release-<version>: images, SBOMs, chart, clients; SIGNING_KEY=<a key of SSH>
 	MAKE="$(MAKE)" sh deploy/tools/release.sh $(DEPLOY_PYTHON)
 
-fmt: toolchain $(NODE_MODULES) ## Format the code
+fmt: toolchain $(NODE_MODULES) $(SITE_MODULES) ## Format the code
 	cargo fmt --all
 	npm --prefix $(WEB) run format
+	npm --prefix $(SITE) run format
 
 audit: packages toolchain $(DENY) ## Licences, bans and sources of dependencies; advisories if their database is reachable
 	@if $(DENY) $(DENY_OPTIONS) fetch db; then \
@@ -266,7 +272,7 @@ $(TOOLS)/nextest/bin/cargo-nextest: tests/requirements.txt
 	@touch $@
 
 # `npm ci` installs exactly what the lock file lists.
-$(NODE_MODULES) $(CLIENT_TS_MODULES): %/node_modules/.package-lock.json: %/package.json %/package-lock.json
+$(NODE_MODULES) $(SITE_MODULES) $(CLIENT_TS_MODULES): %/node_modules/.package-lock.json: %/package.json %/package-lock.json
 	@sh crates/local-stack/install-system-packages.sh node
 	npm --prefix $* ci --no-audit --no-fund
 	@touch $@
@@ -280,6 +286,11 @@ $(MEDUSA_MODULES): $(addprefix $(CLIENT_MEDUSA)/test/shop/,package.json package-
 
 $(PAGES): $(NODE_MODULES) proto-docs/openapi/portal-api.json $(shell find $(WEB) \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 	npm --prefix $(WEB) run build
+	@touch $@
+
+# Its sources are the Markdown of proto-docs and the OpenAPI document.
+$(DOCS): $(SITE_MODULES) $(shell find proto-docs \( -name node_modules -o -name dist -o -name .pages -o -name cache -o -path '*/medusa/test' \) -prune -o \( -name '*.md' -o -name order-api.json -o -path '$(SITE)/*' \) -type f -print)
+	npm --prefix $(SITE) run build
 	@touch $@
 
 # `npm run` generates those of the pages and of the client for TypeScript.

@@ -5,7 +5,7 @@ set -eu
 umask 022
 programs=$(realpath "${1:?usage: $0 <folder with the programs>}")
 cd "$(dirname "$0")/../.."
-for made in services/portal-web/dist target/sdk; do
+for made in services/portal-web/dist proto-docs/site/dist target/sdk; do
     [ -d "$made" ] || { echo "error: $made is missing; \`make images\` builds it" >&2; exit 1; }
 done
 
@@ -83,9 +83,11 @@ for service in $services; do
     key-management) description="API keys" ;;
     order-api)
         description="the integration API, the fleet API, tracking"
-        public=8080 variable=WAYBILL_DOCS__DOWNLOADS=/usr/share/waybill/downloads
+        public=8080
+        variable="WAYBILL_DOCS__DOWNLOADS=/usr/share/waybill/downloads WAYBILL_DOCS__SITE=/usr/share/waybill/docs"
         mkdir -p "$shared/downloads"
         cp target/sdk/* "$shared/downloads/"
+        cp -r proto-docs/site/dist "$shared/docs"
         ;;
     portal-api)
         description="the portal, its pages and what is behind them"

@@ -35,6 +35,7 @@ pub struct Chassis {
     public: Option<SocketAddr>,
     operator: Option<SocketAddr>,
     management: SocketAddr,
+    error_docs: Option<Arc<str>>,
     lacks_schema: Arc<AtomicBool>,
     stop: StopSignal,
 }
@@ -56,7 +57,7 @@ impl Chassis {
         let broker = Broker::start(sections.broker, S::SERVICE);
         let lacks_schema = Arc::new(AtomicBool::new(false));
         let routes = web::management_routes(readiness(&database, &broker, &lacks_schema), metrics.clone());
-        let edge = RequestEdge { clock: clock.clone(), entropy: entropy.clone() };
+        let edge = RequestEdge { clock: clock.clone(), entropy: entropy.clone(), error_docs: None };
         let mut servers = Servers::default();
         let management = servers
             .listen(sections.http.management, ServeOptions::INTERNAL, edge, routes)
@@ -72,6 +73,7 @@ impl Chassis {
             public: None,
             operator: None,
             management,
+            error_docs: None,
             lacks_schema,
             stop: StopSignal::listen()?,
         })
@@ -138,6 +140,11 @@ impl Chassis {
         self.worker("relay", |stop| relay.run(stop));
     }
 
+    /// Errors of the public listener refer to the page of their code, whose address is `docs` and the code.
+    pub fn explain_errors(&mut self, docs: &str) {
+        self.error_docs = Some(docs.into());
+    }
+
     /// Listens for public callers.
     ///
     /// # Errors
@@ -147,7 +154,8 @@ impl Chassis {
         routes: impl Fn(&mut ServiceConfig) + Send + 'static,
     ) -> anyhow::Result<()> {
         let address = self.http.public.context("WAYBILL_HTTP__PUBLIC is required")?;
-        let public = self.servers.listen(address, ServeOptions::PUBLIC, self.edge(), routes);
+        let edge = RequestEdge { error_docs: self.error_docs.clone(), ..self.edge() };
+        let public = self.servers.listen(address, ServeOptions::PUBLIC, edge, routes);
         self.public = Some(public.with_context(|| unusable("PUBLIC", address))?);
         Ok(())
     }
@@ -213,7 +221,8 @@ impl Chassis {
     }
 
     fn edge(&self) -> RequestEdge {
-        RequestEdge { clock: self.unit.clock.clone(), entropy: self.unit.entropy.clone() }
+        let (clock, entropy) = (self.unit.clock.clone(), self.unit.entropy.clone());
+        RequestEdge { clock, entropy, error_docs: None }
     }
 }
 

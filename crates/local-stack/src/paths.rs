@@ -26,6 +26,12 @@ pub(crate) fn built_pages() -> Option<PathBuf> {
     pages.join("index.html").is_file().then_some(pages)
 }
 
+/// The directory of the documentation, if it is built.
+pub(crate) fn built_docs() -> Option<PathBuf> {
+    let site = checkout().join("proto-docs/site/dist");
+    site.join("index.html").is_file().then_some(site)
+}
+
 /// The directory of the packages for integrators, if they are packed.
 pub(crate) fn packed_clients() -> Option<PathBuf> {
     let packed = target().join("sdk");

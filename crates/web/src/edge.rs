@@ -1,6 +1,7 @@
 //! The outermost layer of every listener. It gives each request an id and a span in its caller's trace, records metrics
 //! by route, and gives every error a body.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
@@ -23,6 +24,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 pub struct RequestEdge {
     pub clock: Clock,
     pub entropy: Entropy,
+    /// Where each error code has a page, of which this is the address without the code.
+    pub error_docs: Option<Arc<str>>,
 }
 
 /// The middleware, for `actix_web::middleware::from_fn`.
@@ -34,8 +37,8 @@ pub async fn edge(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let begun = Instant::now();
-    let id = match request.app_data::<web::Data<RequestEdge>>() {
-        Some(edge) => RequestId::generate(&edge.clock, &edge.entropy),
+    let (id, docs) = match request.app_data::<web::Data<RequestEdge>>() {
+        Some(edge) => (RequestId::generate(&edge.clock, &edge.entropy), edge.error_docs.clone()),
         None => return Err(ApiError::internal("the listener has no RequestEdge").into()),
     };
     request.extensions_mut().insert(id);
@@ -48,7 +51,7 @@ pub async fn edge(
     }
     let route = request.match_pattern().unwrap_or_else(|| spans::UNMATCHED.to_owned());
     let span = spans::serving(&id, method_name(&method), &route, callers_context(&request));
-    let answer = |error: &ApiError| error.respond(&id.to_string(), as_problem);
+    let answer = |error: &ApiError| error.respond(&id.to_string(), as_problem, docs.as_deref());
     let mut outcome = match next.call(request).instrument(span.clone()).await {
         Ok(response) => {
             let response = response.map_into_boxed_body();

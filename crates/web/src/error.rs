@@ -204,8 +204,16 @@ impl ApiError {
         body
     }
 
+    /// The body with the address of the page that explains its code. `docs` is the address of all such pages.
+    pub(crate) fn documented(&self, mut body: Value, docs: Option<&str>) -> Value {
+        if let Some(docs) = docs {
+            body["docs"] = json!(format!("{docs}{}", self.answer.code));
+        }
+        body
+    }
+
     /// The response in the format that the caller asked for.
-    pub(crate) fn respond(&self, request_id: &str, as_problem: bool) -> HttpResponse {
+    pub(crate) fn respond(&self, request_id: &str, as_problem: bool, docs: Option<&str>) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);
         for (name, value) in &self.answer.headers {
             response.append_header((name.clone(), value.clone()));
@@ -214,7 +222,7 @@ impl ApiError {
             true => ("application/problem+json", self.problem(request_id)),
             false => ("application/json", self.body(request_id)),
         };
-        response.content_type(media_type).body(body.to_string())
+        response.content_type(media_type).body(self.documented(body, docs).to_string())
     }
 }
 
@@ -231,7 +239,7 @@ impl ResponseError for ApiError {
 
     /// The edge replaces this response. Without an edge, the status is still right.
     fn error_response(&self) -> HttpResponse {
-        self.respond("", false)
+        self.respond("", false, None)
     }
 }
 

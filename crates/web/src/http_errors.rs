@@ -143,7 +143,7 @@ fn error_response(edge: &RequestEdge, bare: &str, status: StatusCode) -> Vec<u8>
         StatusCode::BAD_REQUEST => ApiError::malformed_request(),
         status => ApiError::from_status(status),
     };
-    let body = error.body(&id).to_string();
+    let body = error.documented(error.body(&id), edge.error_docs.as_deref()).to_string();
     let mut answer = String::with_capacity(bare.len() + body.len() + 128);
     answer.push_str(&format!("{}{status}\r\n", bare.get(..9).unwrap_or("HTTP/1.1 ")));
     for line in bare.trim_end().split("\r\n").skip(1).filter(|line| !is_content_length(line)) {
@@ -177,7 +177,7 @@ mod tests {
     /// The bytes that arrive at the other end of a connection that passes on a few bytes at a time.
     async fn written(pieces: &[&str]) -> String {
         let (near, mut far) = tokio::io::duplex(7);
-        let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1) };
+        let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1), error_docs: None };
         let mut connection = WithErrorBodies::new(near, edge);
         let write = async {
             for piece in pieces {

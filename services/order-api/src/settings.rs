@@ -64,8 +64,11 @@ pub struct Public {
 #[serde(default)]
 pub struct Docs {
     /// The folder of the packages for integrators, which `/docs/downloads` serves; the container image sets it. If unset,
-    /// empty or unreadable, the guides refer integrators to you: `make sdk` packs them.
+    /// empty or unreadable, that page refers integrators to you: `make sdk` packs them.
     pub downloads: Option<PathBuf>,
+    /// The folder of the built documentation, which `/docs/` serves; the container image sets it. If unset or unreadable,
+    /// only the downloads and `/v1/openapi.json` are served.
+    pub site: Option<PathBuf>,
 }
 
 /// The driver system (`WAYBILL_FLEET__…`).

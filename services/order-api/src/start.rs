@@ -24,7 +24,7 @@ use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
 use crate::page_slots::PageSlots;
 use crate::rate_limits::{RateLimits, TrackingLimit};
-use crate::routes::{self, Description, Packages};
+use crate::routes::{self, Description, Packages, Site};
 use crate::settings::OrderApiSettings;
 use crate::state::State;
 use crate::workers;
@@ -54,7 +54,13 @@ pub fn start(settings: &OrderApiSettings, mut chassis: Chassis) -> anyhow::Resul
 
     let (public_url, portal_url) = (&settings.public.url, settings.public.portal_url.as_ref());
     let packages = settings.docs.downloads.as_deref().map(Packages::load).unwrap_or_default();
-    let description = actix::Data::new(Description::new(&settings.brand, public_url, portal_url, packages));
+    let site = settings.docs.site.as_deref();
+    let site = site.and_then(|folder| Site::load(folder, &settings.brand, public_url, portal_url));
+    if site.is_some() {
+        chassis.explain_errors(public_url.join("docs/errors/")?.as_str());
+    }
+    let description = Description::new(&settings.brand, public_url, portal_url, packages, site);
+    let description = actix::Data::new(description);
     let (data, token) = (actix::Data::from(state), actix::Data::new(settings.internal.clone()));
     let public = {
         let (data, description) = (data.clone(), description.clone());

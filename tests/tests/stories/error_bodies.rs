@@ -31,6 +31,11 @@ impl Recorded {
         assert!(body["message"].is_string(), "{case}: {}", reply.text);
         assert_eq!(reply.header("Request-Id"), body["requestId"].as_str(), "{case}: {}", reply.text);
         body["requestId"] = json!("req_…");
+        // Only with the built documentation.
+        if let Some(docs) = body.as_object_mut().and_then(|fields| fields.remove("docs")) {
+            let page = format!("/docs/errors/{}", body["code"].as_str().unwrap_or_default());
+            assert!(docs.as_str().is_some_and(|docs| docs.ends_with(&page)), "{case}: {docs}");
+        }
         writeln!(self.0, "### {case}\n{}", reply.status.as_u16())?;
         for name in RECORDED_HEADERS {
             if let Some(value) = reply.header(name).filter(|value| *value != "application/json") {

@@ -163,10 +163,12 @@ fn own_settings(
                 .variable("WAYBILL_LIMITS__REQUESTS_PER_SECOND", "2000")
                 .variable("WAYBILL_LIMITS__PER_ADDRESS", "false")
                 .variable("WAYBILL_PUBLIC__PORTAL_URL", format!("http://127.0.0.1:{portal}"));
-            match paths::packed_clients() {
-                Some(folder) => launch.variable("WAYBILL_DOCS__DOWNLOADS", folder),
-                None => launch,
-            }
+            let folders = [
+                ("WAYBILL_DOCS__DOWNLOADS", paths::packed_clients()),
+                ("WAYBILL_DOCS__SITE", paths::built_docs()),
+            ];
+            let built = folders.into_iter().filter_map(|(name, folder)| Some((name, folder?)));
+            built.fold(launch, |launch, (name, folder)| launch.variable(name, folder))
         }
         Service::PortalApi => portal_settings(directory, kept, launch)?,
         Service::WebhookDispatcher => launch

@@ -61,7 +61,8 @@ async fn serving(
     routes: impl Fn(&mut ServiceConfig) + Send + 'static,
     test: impl AsyncFnOnce(SocketAddr, CancellationToken),
 ) -> std::io::Result<()> {
-    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1) };
+    let error_docs = Some("https://api.example/docs/errors/".into());
+    let edge = RequestEdge { clock: Clock::system(), entropy: Entropy::seeded(1), error_docs };
     let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0)), options, edge, routes)?;
     let (address, stop) = (listener.address, CancellationToken::new());
     LocalSet::new()
@@ -172,6 +173,8 @@ async fn every_response_has_a_request_id_and_every_error_a_body() {
         assert_eq!(header(&head, "content-security-policy"), policy, "{request}");
         assert_eq!(body["code"].as_str(), code, "{request}\n{body}");
         assert_eq!(body["message"].is_string() && body["requestId"].is_string(), code.is_some(), "{body}");
+        let docs = code.map(|code| format!("https://api.example/docs/errors/{code}"));
+        assert_eq!(body["docs"].as_str(), docs.as_deref(), "{body}");
     }
     let (head, _) = exchange(address, &format!("GET /kept HTTP/1.1\r\n{end}\r\n")).await.unwrap();
     assert_eq!(header(&head, "cache-control"), Some("public, max-age=300"), "a route's own header is kept");
@@ -252,6 +255,7 @@ async fn requests_that_violate_http_get_an_error_body() {
             assert!(head.contains("\r\nrequest-id: req_"), "{request:?}\n{head}");
             assert!(head.contains("\r\ncontent-type: application/json"), "{request:?}\n{head}");
             assert_eq!(body["code"], code, "{request:?}");
+            assert_eq!(body["docs"], format!("https://api.example/docs/errors/{code}"));
             assert!(body["message"].is_string() && body["requestId"].is_string(), "{body}");
         }
         // The same applies after a valid request on the same connection.

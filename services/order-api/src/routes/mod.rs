@@ -33,6 +33,7 @@ use web::ApiError;
 /// For integrators, the fleet, and customers of businesses.
 pub fn public(config: &mut ServiceConfig) {
     config
+        .service(resource("/").route(get().to(docs::site::home)))
         .service(
             scope("/v1/integration")
                 // The last middleware runs first.
@@ -60,10 +61,10 @@ pub fn public(config: &mut ServiceConfig) {
         )
         .service(resource("/v1/tracking/{code}").route(get().to(tracking::json)))
         .service(resource("/track/{code}").route(get().to(tracking::page)))
-        .service(resource("/docs").route(get().to(docs::page)))
+        .service(resource("/docs").route(get().to(docs::site::home)))
         .service(resource("/docs/downloads").route(get().to(docs::downloads::list)))
         .service(resource("/docs/downloads/{file}").route(get().to(docs::downloads::file)))
-        .service(resource("/docs/{guide}").route(get().to(docs::guide)))
+        .service(resource("/docs/{page:.*}").route(get().to(docs::site::file)))
         .service(resource("/v1/openapi.json").route(get().to(docs::json)))
         .default_service(to(no_route));
 }
@@ -74,7 +75,7 @@ async fn no_route(request: HttpRequest) -> Result<HttpResponse, ApiError> {
 }
 
 /// The description of the API, for the public listener.
-pub use docs::{Description, Packages};
+pub use docs::{Description, Packages, Site};
 
 /// The OpenAPI document for the service at `public_url`, in the format of `proto-docs/openapi/`.
 ///

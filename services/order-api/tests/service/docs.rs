@@ -10,32 +10,103 @@ use reqwest::Method;
 
 use crate::harness::OrderApi;
 
+/// A built site in a folder of the test.
+fn built_site(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("site-{test}-{}", std::process::id()));
+    // Of an earlier process of the same id.
+    let _removed = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("assets")).unwrap();
+    for (name, text) in [
+        ("index.html", "<h1>OPERATORBRAND API</h1>"),
+        ("first-order.html", "<pre>curl https://api.delivery.example/v1/integration/orders</pre>"),
+        ("first-order.md", "OPERATORPREFIX-Signature"),
+        ("404.html", "<h1>No such page</h1>"),
+        ("assets/app.js", "const plain = 1;"),
+        ("assets/app.js.gz", "packed"),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    symlink("/etc/hostname", folder.join("link.txt")).unwrap();
+    folder
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn anyone_can_read_the_guides() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
+async fn anyone_can_read_the_site() -> anyhow::Result<()> {
+    let folder = built_site("read");
+    let service = OrderApi::with(&[("WAYBILL_DOCS__SITE", folder.to_str().unwrap())]).await;
     let api = Api::new(format!("http://{}", service.public))?;
     let get = async |path: &str| api.send(api.request(Method::GET, path)).await;
-    for (path, part) in [
-        ("/docs", "href=\"/docs/webhooks\""),
-        // It serves no packages.
-        ("/docs/first-order", "Ask your operator for waybill-client-"),
-        ("/docs/first-order", "npm install ./waybill-client-"),
-        ("/docs/never-twice", "id=\"without-a-package\""),
-        ("/docs/webhook-reference", "id=\"verifying\""),
-        ("/docs/downloads", "Ask your operator"),
+    for (path, content_type, part) in [
+        ("/docs/", "text/html; charset=utf-8", "<h1>Waybill API</h1>"),
+        ("/docs/first-order", "text/html; charset=utf-8", "curl http://orders.test/v1/integration/orders"),
+        ("/docs/first-order.md", "text/markdown; charset=utf-8", "Service-Signature"),
+        ("/docs/assets/app.js", "text/javascript; charset=utf-8", "const plain = 1;"),
+        ("/docs/downloads", "text/html; charset=utf-8", "Ask your operator"),
+        ("/docs/?from=mail", "text/html; charset=utf-8", "Waybill"),
     ] {
         let page = get(path).await?;
         assert_eq!(page.status, 200, "{path}");
-        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        assert_eq!(page.header("content-type"), Some(content_type), "{path}");
         let policy = page.header("content-security-policy").unwrap_or_default();
-        assert!(policy.starts_with("default-src 'none'") && page.text.contains(part), "{path}: {policy}");
+        assert!(
+            policy.starts_with("default-src 'none'") && !policy.contains("script-src 'unsafe"),
+            "{policy}"
+        );
+        assert!(page.text.contains(part), "{path}: {}", page.text);
     }
-    let missing = get("/docs/webhooks.md").await?;
-    assert_eq!((missing.status.as_u16(), missing.code()), (404, "not_found"));
+    for path in ["/docs/nothing", "/docs/link.txt", "/docs/..%2f..%2fetc%2fpasswd", "/docs/first-order/"] {
+        let missing = get(path).await?;
+        assert_eq!(missing.status, 404, "{path}");
+        assert!(missing.text.contains("No such page"), "{path}: {}", missing.text);
+    }
+    let refused = get("/v1/integration/orders").await?;
+    assert_eq!(refused.body["docs"], "http://orders.test/docs/errors/missing_api_key");
     Ok(())
 }
 
-/// The package for Node.js that the guides install.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_known_page_is_not_sent_again_and_a_packed_file_is_sent_on_request() -> anyhow::Result<()> {
+    let folder = built_site("known");
+    let service = OrderApi::with(&[("WAYBILL_DOCS__SITE", folder.to_str().unwrap())]).await;
+    let api = Api::new(format!("http://{}", service.public))?;
+    let get = |path: &str| api.request(Method::GET, path);
+    let tag = api.send(get("/docs/first-order")).await?.header("etag").unwrap().to_owned();
+    let again = api.send(get("/docs/first-order").header("if-none-match", &tag)).await?;
+    assert_eq!((again.status.as_u16(), again.text.as_str()), (304, ""));
+    let script = api.send(get("/docs/assets/app.js").header("accept-encoding", "br, gzip")).await?;
+    assert_eq!(script.header("vary"), Some("accept-encoding"));
+    assert_eq!((script.header("content-encoding"), script.text.as_str()), (Some("gzip"), "packed"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_host_and_the_former_address_lead_to_the_site() -> anyhow::Result<()> {
+    let folder = built_site("home");
+    let service = OrderApi::with(&[("WAYBILL_DOCS__SITE", folder.to_str().unwrap())]).await;
+    let api = Api::new(format!("http://{}", service.public))?;
+    for path in ["/", "/docs"] {
+        // The client follows the redirect.
+        let answer = api.send(api.request(Method::GET, path)).await?;
+        assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, "<h1>Waybill API</h1>"), "{path}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_site_the_service_serves_the_rest() -> anyhow::Result<()> {
+    let service = OrderApi::with(&[("WAYBILL_DOCS__SITE", "/nowhere/site")]).await;
+    let api = Api::new(format!("http://{}", service.public))?;
+    let get = async |path: &str| api.send(api.request(Method::GET, path)).await;
+    for path in ["/", "/docs", "/docs/", "/docs/webhooks"] {
+        let missing = get(path).await?;
+        assert_eq!((missing.status.as_u16(), missing.code()), (404, "not_found"), "{path}");
+        assert_eq!(missing.body["docs"], serde_json::Value::Null);
+    }
+    assert_eq!(get("/docs/downloads").await?.status, 200);
+    Ok(())
+}
+
+/// The package for Node.js.
 const GUIDES_PACKAGE: &str = concat!("waybill-client-", env!("CARGO_PKG_VERSION"), ".tgz");
 
 /// Its commands install the one above first.
@@ -83,18 +154,9 @@ async fn packages_are_served_with_their_checksums() -> anyhow::Result<()> {
         assert!(page.text.contains(sum));
     }
     assert_eq!(checksums.text.lines().count(), 3);
-    let guide = get("/docs/first-order").await?.text;
     let [command, medusa] = [GUIDES_PACKAGE, MEDUSA_PACKAGE]
         .map(|name| format!("npm install http://orders.test/docs/downloads/{name}"));
-    for text in [&page.text, &get("/docs/medusa").await?.text] {
-        assert!(text.contains(&format!("{command}\n{medusa}")), "{text}");
-    }
-    assert!(guide.contains(&command) && !guide.contains(&format!("Ask your operator for {GUIDES_PACKAGE}")));
-    // They are not in the folder.
-    assert!(guide.contains(".crate, and save it in this folder.\ntar xzf waybill-client-"));
-    let wheel = concat!("waybill-", env!("CARGO_PKG_VERSION"), "-py3");
-    assert!(guide.contains(&format!("Ask your operator for {wheel}")));
-    assert!(!guide.contains(&format!("orders.test/docs/downloads/{wheel}")));
+    assert!(page.text.contains(&format!("{command}\n{medusa}")), "{}", page.text);
     Ok(())
 }
 

@@ -34,7 +34,7 @@ const status = (page: Page) => page.getByRole("status", { name: "Endpoint status
 test("the portal and the documentation link to each other", async ({ page }) => {
   await page.goto(endpoint);
   await page.getByRole("link", { name: "API documentation" }).click();
-  await page.locator('a[href="/docs/webhook-reference"]').click();
+  await page.getByRole("complementary").getByRole("link", { name: "Webhook reference" }).click();
   await expect(page.getByRole("heading", { name: "Verifying" })).toBeVisible();
   await page.getByRole("link", { name: "Portal", exact: true }).click();
   await expect(page.getByRole("link", { name: "API documentation" })).toBeVisible();

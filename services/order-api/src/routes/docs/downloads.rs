@@ -2,9 +2,7 @@
 //! so that no path can escape the folder.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, ETag, EntityTag, Header, IfNoneMatch, X_CONTENT_TYPE_OPTIONS,
-};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -12,8 +10,8 @@ use url::Url;
 use web::ApiError;
 
 use super::packages::{Package, Packages};
-use super::page::{STYLE, initial};
-use super::{Description, KEPT, guides, html};
+use super::site::POLICY;
+use super::{Description, KEPT, add_page_headers, tagged};
 
 /// The checksums of all packages.
 const CHECKSUMS: &str = "SHA256SUMS";
@@ -22,10 +20,7 @@ const CHECKSUMS: &str = "SHA256SUMS";
 #[template(path = "downloads.html")]
 struct Page<'a> {
     brand: &'a str,
-    initial: String,
-    style: &'static str,
     portal: Option<&'a str>,
-    guides: Vec<(&'static str, &'static str)>,
     packages: Vec<Row<'a>>,
 }
 
@@ -47,10 +42,7 @@ pub(super) fn render(
     let base = public_url.as_str().trim_end_matches('/');
     let page = Page {
         brand,
-        initial: initial(brand),
-        style: STYLE,
         portal: portal.map(Url::as_str),
-        guides: guides::list(),
         packages: packages.0.iter().map(|package| row(base, package, packages)).collect(),
     };
     page.render()
@@ -71,8 +63,10 @@ fn client_for_medusa(name: &str) -> Option<String> {
 }
 
 pub(in crate::routes) async fn list(description: Data<Description>) -> Result<HttpResponse, ApiError> {
-    let rendered = description.rendered()?;
-    Ok(html(rendered, &rendered.downloads))
+    let page = description.rendered()?.downloads.clone();
+    let mut answer = HttpResponse::Ok();
+    add_page_headers(&mut answer, POLICY, KEPT);
+    Ok(answer.content_type("text/html; charset=utf-8").body(page))
 }
 
 /// `GET /internal/packages`: the names of the packages, for portal-api.
@@ -93,22 +87,11 @@ pub(in crate::routes) async fn file(
     }
     let package = packages.iter().find(|package| package.name == *name);
     let package = package.ok_or_else(|| ApiError::from_status(StatusCode::NOT_FOUND))?;
-    let tag = EntityTag::new_strong(package.sha256.clone());
-    let is_known = is_known(&request, &tag);
-    answer.insert_header(ETag(tag));
-    if is_known {
+    if tagged(&mut answer, &request, package.sha256.clone()) {
         return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
     }
     Ok(answer
         .content_type(package.kind.content_type)
         .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{}\"", package.name)))
         .body(package.bytes.clone()))
-}
-
-fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
-    match IfNoneMatch::parse(request) {
-        Ok(IfNoneMatch::Any) => true,
-        Ok(IfNoneMatch::Items(known)) => known.iter().any(|one| one.weak_eq(tag)),
-        Err(_) => false,
-    }
 }

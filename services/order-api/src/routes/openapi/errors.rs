@@ -17,6 +17,9 @@ pub(super) struct Error {
     code: String,
     /// Names this request in our logs. Include it when you ask for help.
     request_id: RequestId,
+    /// The page that explains the code, if this service has its documentation.
+    #[schema(format = "uri")]
+    docs: Option<String>,
     /// Every error of the request at once (400).
     errors: Option<Vec<Fault>>,
     /// Other fields that may be wrong (400), such as one whose name is misspelt.

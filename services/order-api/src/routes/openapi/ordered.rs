@@ -55,29 +55,6 @@ impl Json {
         }
     }
 
-    /// The fields of an object; nothing else has any.
-    pub(in crate::routes) fn fields(&self) -> impl DoubleEndedIterator<Item = (&str, &Json)> {
-        let fields = match self {
-            Self::Object(fields) => Some(fields),
-            _ => None,
-        };
-        fields.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
-    }
-
-    pub(in crate::routes) fn items(&self) -> &[Json] {
-        match self {
-            Self::Array(items) => items,
-            _ => &[],
-        }
-    }
-
-    pub(in crate::routes) fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
     /// Indented, for people and for line-wise comparison.
     pub(in crate::routes) fn pretty(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()

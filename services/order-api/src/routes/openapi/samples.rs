@@ -110,7 +110,11 @@ impl Samples {
 
     /// An order after these events, one per minute.
     pub(super) fn order(&self, mode: Mode, events: &[EventKind]) -> Order {
-        let mut order = self.new_order(mode).into_placed();
+        let mut new = self.new_order(mode);
+        if events.iter().any(|event| event.is_cash()) {
+            new.payment_type = PaymentType::Cod;
+        }
+        let mut order = new.into_placed();
         for event in events {
             order.state = order.state.apply(*event, ATTEMPTS_MAX).unwrap_or(order.state);
             order.sequence += 1;

@@ -126,7 +126,7 @@ fn other_event(form: &Object) -> RefOr<Schema> {
     RefOr::T(event.into())
 }
 
-/// The examples of the bodies.
+/// An example of each kind.
 pub(super) fn examples(samples: &Samples) -> Vec<Sample> {
     let low_balance = WebhookEvent {
         id: samples::event_id(6),
@@ -136,8 +136,43 @@ pub(super) fn examples(samples: &Samples) -> Vec<Sample> {
         data: json!({ "balancePaise": 45_100, "thresholdPaise": 50_000 }),
         ..body(samples, &[], Value::Null)
     };
-    let low_balance = ("low_balance", low_balance.event.as_str(), text_of(&low_balance));
-    of_orders(samples).into_iter().chain([low_balance]).collect()
+    let test = WebhookEvent { event: EventKind::WebhookTest, ..body(samples, &[], json!({})) };
+    let others = [("low_balance", low_balance), ("test", test)];
+    let others = others.map(|(name, body)| (name, body.event.as_str(), text_of(&body)));
+    of_orders(samples).into_iter().chain(further(samples)).chain(others).collect()
+}
+
+/// The kinds that the other examples lack. Those of the cash are of an order with cash on delivery.
+fn further(samples: &Samples) -> [Sample; 8] {
+    use EventKind::{
+        CodCollected, CodHandedOver, CodSettled, DriverAssigned, DriverUnassigned, OrderCancelled,
+        OrderDelivered, OrderFailed, OrderOutForDelivery, OrderPickedUp, OrderReturned,
+    };
+    let way = [
+        DriverAssigned,
+        OrderPickedUp,
+        OrderOutForDelivery,
+        OrderDelivered,
+        CodCollected,
+        CodHandedOver,
+        CodSettled,
+    ];
+    let returned = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned];
+    let cash = json!({ "codAmountPaise": 154_800 });
+    [
+        ("unassigned", &[DriverAssigned, DriverUnassigned][..], json!({})),
+        ("out_for_delivery", &way[..3], json!({})),
+        ("delivered", &way[..4], json!({})),
+        ("cancelled", &[OrderCancelled][..], json!({ "reason": samples::CANCEL_REASON })),
+        ("returned", &returned[..], json!({ "reason": "The customer refused the parcel" })),
+        ("collected", &way[..5], cash.clone()),
+        ("handed_over", &way[..6], cash.clone()),
+        ("settled", &way[..], cash),
+    ]
+    .map(|(name, events, data)| {
+        let body = body(samples, events, data);
+        (name, body.event.as_str(), text_of(&body))
+    })
 }
 
 /// The examples of events that belong to an order.

@@ -1,0 +1,211 @@
+//! `GET /docs/…`: the built site. Its build leaves words in place of the values of an installation, which are replaced
+//! here. Requests look up the files that were found at start, so that no path can escape the folder.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, LOCATION, VARY};
+use actix_web::web::{Data, Path as Segment};
+use actix_web::{HttpRequest, HttpResponse};
+use anyhow::{Context, ensure};
+use settings::Brand;
+use sha2::{Digest, Sha256};
+use tokio::task::spawn_blocking;
+use url::Url;
+use web::ApiError;
+
+use super::{Description, KEPT, add_page_headers, tagged};
+
+/// The site has about 1,300 files. Many more mean that the setting names a wrong folder.
+const FILES_MAX: usize = 10_000;
+const FOLDER: &str = "/docs/";
+const INDEX: &str = "index.html";
+const NOT_FOUND: &str = "404.html";
+/// Which files contain words to replace.
+const TEXTS: [&str; 6] = ["html", "js", "css", "json", "md", "txt"];
+/// The words that `proto-docs/site` leaves: the origins, the colour, and the Test and Live keys of the default brand.
+const ORIGIN: &str = "https://api.delivery.example";
+const PORTAL: &str = "https://portal.delivery.example/";
+const COLOR: &str = "#0d0e0f";
+/// Styles are set by attributes too: the colours of code.
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                      font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Browsers ask each time whether a page is the current one.
+const REVALIDATED: &str = "no-cache";
+
+/// The files of the site by their names, such as `first-order.html`.
+pub struct Site {
+    files: HashMap<String, PathBuf>,
+    values: Values,
+}
+
+/// Each word of the build with the value of this installation.
+type Values = Vec<(&'static str, String)>;
+
+impl Site {
+    /// Lists the folder. If that fails, there is no site, because orders matter more.
+    pub fn load(folder: &Path, brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> Option<Self> {
+        match Self::list(folder) {
+            Ok(files) => Some(Self { files, values: values(brand, public_url, portal_url) }),
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::error!(%error, "loading the documentation failed, none is served; check WAYBILL_DOCS__SITE");
+                None
+            }
+        }
+    }
+
+    /// Ignores symbolic links.
+    fn list(folder: &Path) -> anyhow::Result<HashMap<String, PathBuf>> {
+        let mut files = HashMap::new();
+        let mut folders = vec![(folder.to_owned(), String::new())];
+        while let Some((folder, prefix)) = folders.pop() {
+            let entries = fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
+            for entry in entries {
+                let entry = entry?;
+                ensure!(
+                    files.len() < FILES_MAX,
+                    "the folder of the site contains more than {FILES_MAX} files"
+                );
+                let Ok(name) = entry.file_name().into_string() else { continue };
+                let (path, kind) = (entry.path(), entry.file_type()?);
+                if kind.is_dir() {
+                    folders.push((path, format!("{prefix}{name}/")));
+                } else if kind.is_file() {
+                    files.insert(format!("{prefix}{name}"), path);
+                }
+            }
+        }
+        ensure!(files.contains_key(INDEX), "the folder of the site contains no {INDEX}");
+        Ok(files)
+    }
+
+    /// The name of the file of an address below [`FOLDER`].
+    pub(super) fn name_of(&self, path: &str) -> Option<String> {
+        let names = if path.is_empty() || path.ends_with('/') {
+            [format!("{path}{INDEX}"), String::new()]
+        } else {
+            [path.to_owned(), format!("{path}.html")]
+        };
+        names.into_iter().find(|name| self.files.contains_key(name))
+    }
+
+    pub(super) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let bytes = self.files.get(name).map_or_else(|| Ok(Vec::new()), fs::read)?;
+        // Compressed files contain none of the words.
+        let is_text = name.rsplit('.').next().is_some_and(|end| TEXTS.contains(&end));
+        if !is_text {
+            return Ok(bytes);
+        }
+        let mut text = String::from_utf8(bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        for (word, value) in &self.values {
+            if text.contains(word) {
+                text = text.replace(word, value);
+            }
+        }
+        Ok(text.into_bytes())
+    }
+}
+
+fn values(brand: &Brand, public_url: &Url, portal_url: Option<&Url>) -> Values {
+    let origin = public_url.as_str().trim_end_matches('/').to_owned();
+    let portal = portal_url.map_or_else(|| format!("{origin}{FOLDER}"), ToString::to_string);
+    let key = |mode: &str| format!("sk_{mode}_{}_", brand.key_segment);
+    vec![
+        ("OPERATORBRAND", plain(&brand.name)),
+        ("OPERATORPREFIX", brand.header_prefix.clone()),
+        ("operatorprefix", brand.header_prefix.to_lowercase()),
+        (ORIGIN, origin),
+        (PORTAL, portal),
+        (COLOR, brand.accent_color.clone()),
+        ("sk_test_waybill_", key("test")),
+        ("sk_live_waybill_", key("live")),
+    ]
+}
+
+/// A name that means the same in HTML, in JSON and in a text of JavaScript, where it ends nothing.
+fn plain(name: &str) -> String {
+    let plain = |letter| match letter {
+        '"' => '”',
+        '\'' | '`' => '’',
+        '<' | '{' => '(',
+        '>' | '}' => ')',
+        '\\' => '/',
+        '&' => '+',
+        letter if letter.is_control() || letter == '$' => ' ',
+        letter => letter,
+    };
+    name.chars().map(plain).collect()
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" => "application/json",
+        "md" => "text/markdown; charset=utf-8",
+        "txt" => "text/plain; charset=utf-8",
+        "woff2" => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}
+
+/// `GET /` and `GET /docs` lead to the site.
+pub(in crate::routes) async fn home(description: Data<Description>) -> Result<HttpResponse, ApiError> {
+    match &description.site {
+        Some(_) => Ok(HttpResponse::Found().insert_header((LOCATION, FOLDER)).finish()),
+        None => Err(ApiError::from_status(StatusCode::NOT_FOUND)),
+    }
+}
+
+pub(in crate::routes) async fn file(
+    request: HttpRequest,
+    description: Data<Description>,
+    path: Segment<String>,
+) -> Result<HttpResponse, ApiError> {
+    let missing = || ApiError::from_status(StatusCode::NOT_FOUND);
+    let site = description.site.as_ref().ok_or_else(missing)?;
+    let (name, status) = match site.name_of(&path) {
+        Some(name) => (name, StatusCode::OK),
+        None => (site.name_of(NOT_FOUND).ok_or_else(missing)?, StatusCode::NOT_FOUND),
+    };
+    let packed = Some(format!("{name}.gz")).filter(|packed| site.files.contains_key(packed));
+    let has_packed = packed.is_some();
+    let packed = packed.filter(|_| accepts_gzip(&request));
+    let is_packed = packed.is_some();
+    let (bytes, sha256) = read(description.clone(), packed.unwrap_or_else(|| name.clone())).await?;
+    let mut answer = HttpResponse::build(status);
+    let kept = if name.starts_with("assets/") { KEPT } else { REVALIDATED };
+    add_page_headers(&mut answer, POLICY, kept);
+    if has_packed {
+        answer.insert_header((VARY, "accept-encoding"));
+    }
+    if status == StatusCode::OK && tagged(&mut answer, &request, sha256) {
+        return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
+    }
+    if is_packed {
+        answer.insert_header((CONTENT_ENCODING, "gzip"));
+    }
+    Ok(answer.content_type(content_type(&name)).body(bytes))
+}
+
+/// The file with the values, and the digest of both, on another thread.
+async fn read(description: Data<Description>, name: String) -> Result<(Vec<u8>, String), ApiError> {
+    let work = move || {
+        let bytes = description.site.as_ref().map_or_else(|| Ok(Vec::new()), |site| site.read(&name))?;
+        let digest = Sha256::digest(&bytes);
+        let sha256: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok::<_, io::Error>((bytes, sha256))
+    };
+    spawn_blocking(work).await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+}
+
+/// By name and without a weight of 0, as all browsers do.
+fn accepts_gzip(request: &HttpRequest) -> bool {
+    let accepted = request.headers().get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|one| one.trim() == "gzip")
+}
