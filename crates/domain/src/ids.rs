@@ -200,6 +200,11 @@ id!(
     "rem_"
 );
 id!(
+    /// A file with orders or cash that a worker of the portal writes.
+    ExportId,
+    "exp_"
+);
+id!(
     /// One HTTP request, from the edge through every service it touches.
     RequestId,
     "req_"

@@ -32,9 +32,9 @@ pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
 pub use failure_reason::FailureReason;
 pub use go_live::{GoLiveFacts, GoLiveItem};
 pub use ids::{
-    AccountId, ApiKeyId, ApprovalId, AuditEntryId, BusinessId, EndpointId, EventId, IdError, InvitationId,
-    OperatorTokenId, OrderId, PasskeyId, RecoveryId, RemittanceId, RequestId, SessionId, StaffId, TopUpId,
-    TransferId, UserId, WebhookDeliveryId,
+    AccountId, ApiKeyId, ApprovalId, AuditEntryId, BusinessId, EndpointId, EventId, ExportId, IdError,
+    InvitationId, OperatorTokenId, OrderId, PasskeyId, RecoveryId, RemittanceId, RequestId, SessionId,
+    StaffId, TopUpId, TransferId, UserId, WebhookDeliveryId,
 };
 pub use indian_time::{indian_time, start_of_indian_day};
 pub use key_restrictions::{IpAllowList, IpNetwork, IpNetworkError, KeyRestrictions, KeyScope};

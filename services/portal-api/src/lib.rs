@@ -11,6 +11,7 @@ mod commands;
 mod console;
 mod consumers;
 mod domain;
+mod exports;
 mod go_live;
 mod home;
 mod http;

@@ -104,6 +104,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         tasks: chassis.tasks.clone(),
         background: BackgroundTasks::new(chassis.tasks.clone()),
         exports: Exports::default(),
+        export_waiting: Notify::new(),
         masking: FairSlots::new(MASKED_AT_ONCE, 1),
         links: links(&settings.public),
         limit_per_address: limits.per_address,
@@ -209,6 +210,8 @@ fn start_workers(chassis: &mut Chassis, settings: &PortalSettings, state: &Arc<S
         let sender = MailSender::new(state.unit.clone(), state.mailbox.clone(), transport);
         chassis.worker("send-mails", |stop| workers::send_mails(sender, stop));
     }
+    let shared = state.clone();
+    chassis.worker("write-exports", |stop| workers::write_exports(shared, stop));
     let shared = state.clone();
     chassis.every("check-sessions", workers::SESSION_CHECK_INTERVAL, move |_| {
         workers::check_sessions(shared.clone())

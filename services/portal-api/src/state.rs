@@ -10,7 +10,7 @@ use identity::sessions::Lifetimes;
 use messaging::Publisher;
 use outbox::Unit;
 use settings::{Brand, Networks, Tokens};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use url::Url;
 use web::{FailureLimits, FairSlots, Tasks};
 
@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) tasks: Tasks,
     pub(crate) background: BackgroundTasks,
     pub(crate) exports: Exports,
+    /// Wakes the worker that writes exports.
+    pub(crate) export_waiting: Notify,
     /// Of large responses.
     pub(crate) masking: FairSlots<BusinessId>,
     pub(crate) links: Links,

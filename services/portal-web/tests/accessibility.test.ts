@@ -91,6 +91,7 @@ test.beforeAll(async ({ request }) => {
     },
     { name: "events", path: "/events", heading: "Events" },
     { name: "exceptions", path: "/exceptions", heading: "Needs attention" },
+    { name: "exports", path: "/exports", heading: "Exports" },
     { name: "webhooks", path: "/webhooks", heading: "Webhooks" },
     { name: "webhook-new", path: "/webhooks/new", heading: "Add an endpoint" },
     ...["deliveries", "recover", "signatures", "settings"].map((tab) => ({
@@ -163,6 +164,7 @@ for (const { size, viewport } of SIZES) {
         path: `/operator/cash/${business.id}`,
         heading: `Cash of ${business.name}`,
       },
+      { name: "operator-exports", path: "/operator/exports", heading: "Exports" },
       { name: "operator-approvals", path: "/operator/approvals", heading: "Approvals" },
       { name: "operator-staff", path: "/operator/staff", heading: "Staff", dialogs: ["Invite"] },
       { name: "operator-tokens", path: "/operator/tokens", heading: "Tokens", dialogs: ["Create token"] },

@@ -11,6 +11,7 @@ use domain::{Clock, Entropy, PasskeyId};
 use local_stack::{Service, Stack};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use test_kit::until;
 use waybill_tests::{Business, PASSWORD, smallest_order, text};
 
 /// Its own call succeeds only for a user whom single sign-on created.
@@ -37,7 +38,8 @@ const OPEN: [&str; 12] = [
     "completeSso",
 ];
 /// Operations that end or change something that other calls need. They run last, in this order.
-const LAST: [&str; 8] = [
+const LAST: [&str; 9] = [
+    "removeExport",
     "cancelOrder",
     "eraseOrderPersonalData",
     "revokeApiKey",
@@ -131,11 +133,24 @@ async fn belongings(stack: &Stack, business: &Business) -> anyhow::Result<Belong
         ("remittances", remittances),
         ("webhook-deliveries", text(&delivery, "id")?),
         ("webhook-endpoints", business.endpoint_id.clone()),
+        ("exports", export(business).await?),
         ("invitations", text(&invite(business, "guest").await?, "id")?),
         ("users", users),
         ("sessions", sessions),
         ("passkeys", passkeys),
     ]))
+}
+
+/// A complete export, whose file can be fetched.
+async fn export(business: &Business) -> anyhow::Result<String> {
+    let begun = business.portal.call(Method::POST, "/orders/exports?format=csv", None).await?.expect(202)?;
+    let id = text(&begun, "id")?;
+    let path = format!("/exports/{id}");
+    until("the export is written", async || {
+        business.portal.get(&path).await.is_ok_and(|export| export["state"] == "done")
+    })
+    .await;
+    Ok(id)
 }
 
 /// A bank transfer that paid the cash of an order.

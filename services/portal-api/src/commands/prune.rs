@@ -1,4 +1,4 @@
-//! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links and mails, old audit log entries.
+//! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links and mails, exports, old audit log entries.
 
 use chrono::{DateTime, TimeDelta};
 use identity::passkeys::passkey_ceremonies;
@@ -8,12 +8,15 @@ use identity::{attempts, password_links, sessions};
 use postgres::StoreError;
 
 use crate::approvals::store::approvals;
+use crate::exports::store::exports;
 use crate::state::State;
 use crate::store::{audit_log, email_confirmations, mails, operator_audit_log};
 use crate::team::store::invitations;
 
 const BATCH_MAX: i64 = 1_000;
 const BATCHES_MAX: usize = 50;
+/// Each has up to 1,000 chunks.
+const EXPORTS_BATCH_MAX: i64 = 5;
 /// Ended sessions are kept to show who was logged in when.
 const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
 /// The sender removes expired mails earlier. This removes the mails of an operator who has disabled mails.
@@ -26,7 +29,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     // Nothing is older than the epoch.
     let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 12], StoreError> = state
+        let pruned: Result<[usize; 13], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -40,6 +43,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,
                     passkey_ceremonies::prune(conn, now, BATCH_MAX).await?,
                     sso_log_ins::prune(conn, now, BATCH_MAX).await?,
+                    exports::prune(conn, now, EXPORTS_BATCH_MAX).await?,
                     operator_audit_log::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
                     approvals::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
                     audit_log::prune(conn, before(kept.of_businesses), BATCH_MAX).await?,

@@ -33,6 +33,11 @@ impl Mask {
         (mask.customers || mask.balances).then_some(mask)
     }
 
+    /// Of a file for a role that does not see customers.
+    pub(crate) fn of_customers() -> Self {
+        Self { customers: true, balances: false }
+    }
+
     /// Masks a response: an object, or a page of objects.
     pub(crate) fn apply(self, answer: &mut Value) {
         match answer.get_mut("data").and_then(Value::as_array_mut) {

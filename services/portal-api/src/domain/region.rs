@@ -35,6 +35,11 @@ impl RegionFormat {
         format!("{sign}₹{}.{:02}", self.digit_groups().grouped(paise / 100), paise % 100)
     }
 
+    /// `1,00,000` in India, `100,000` elsewhere.
+    pub(crate) fn number(&self, number: i64) -> String {
+        self.digit_groups().grouped(number.unsigned_abs())
+    }
+
     fn digit_groups(&self) -> DigitGroups {
         match self.locale {
             Locale::India => DigitGroups::Indian,

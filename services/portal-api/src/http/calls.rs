@@ -16,6 +16,7 @@ use crate::business::routes::{
 };
 use crate::console::routes::{operator_tokens, staff};
 use crate::domain::{OperatorPermission, Part, Permission};
+use crate::exports::routes::exports;
 use crate::go_live::routes::{status, status_stream};
 use crate::home::routes::{home, operator_home};
 use crate::http::call::{Call, Rule, Who, calls};
@@ -142,6 +143,13 @@ calls! {
     GET "/v1/portal/remittances" remittances::list: User(ReadMoney), Query;
     GET "/v1/portal/remittances/{id}" remittances::read: User(ReadMoney);
     GET "/v1/portal/remittances/{id}/orders.csv" remittances::export: User(ReadMoney);
+    // Exports. The permission is that of the list; the handler of the file checks those of its content.
+    POST "/v1/portal/orders/exports" exports::of_orders: User(ReadOrders), Query;
+    POST "/v1/portal/cod/exports" exports::of_cash: User(ReadMoney), Query;
+    GET "/v1/portal/exports" exports::list: User(ReadOrders);
+    GET "/v1/portal/exports/{id}" exports::read: User(ReadOrders);
+    DELETE "/v1/portal/exports/{id}" exports::remove: User(ReadOrders);
+    GET "/v1/portal/exports/{id}/file" exports::file: User(ReadOrders);
     // Webhooks. Endpoints of live mode also need a recent authentication, as keys.
     GET "/v1/portal/webhook-endpoints" webhook_endpoints::list: User(ReadWebhooks), Query;
     POST "/v1/portal/webhook-endpoints" webhook_endpoints::create: User(ManageIntegration);
@@ -282,6 +290,19 @@ calls! {
         Operator(ReadCash);
     GET "/v1/operator/businesses/{id}/remittances/{remittance}/orders.csv" remittances::export_for_operator:
         Operator(ReadCash);
+    // Exports, as those of users. Those of orders have customers' data.
+    POST "/v1/operator/businesses/{id}/orders/exports" exports::of_orders_for_operator:
+        Operator(ReadOrders), Recent, Query;
+    POST "/v1/operator/businesses/{id}/cod/exports" exports::of_cash_for_operator: Operator(ReadCash), Query;
+    GET "/v1/operator/exports" exports::list
+        as "listExportsOfStaff" "List the own exports, newest first": Operator(ReadCash);
+    GET "/v1/operator/exports/{id}" exports::read
+        as "readExportOfStaff" "Read the progress of an export": Operator(ReadCash);
+    DELETE "/v1/operator/exports/{id}" exports::remove
+        as "removeExportOfStaff" "Cancel an export, or delete its file": Operator(ReadCash);
+    GET "/v1/operator/exports/{id}/file" exports::file
+        as "readExportedFileOfStaff" "Fetch the file of an export. The operator's log names each time":
+        Operator(ReadCash), Recent;
     // To request or decide one, the permission of its action is needed too. Only a single one names a user.
     GET "/v1/operator/approvals" approvals::list: Operator(ReviewApprovals), Query;
     GET "/v1/operator/approvals/{id}" approvals::read: Operator(ReviewApprovals), Logged(ApprovalRead);
@@ -325,6 +346,8 @@ mod tests {
         use Permission::{ManageSingleSignOn, ManageUsers, UseAccount};
         for (call, permission) in of_users() {
             let is_for_both = [UseAccount, ManageUsers, ManageSingleSignOn].contains(&permission);
+            // An export is a list that is read later.
+            let is_for_both = is_for_both || call.path.contains("/exports");
             let reads = permission.to_string().starts_with("read_");
             assert!(is_for_both || reads == (call.method == Method::GET), "{} {}", call.method, call.path);
         }

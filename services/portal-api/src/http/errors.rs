@@ -23,6 +23,7 @@ use crate::business::commands::add_staff_note::AddNoteError;
 use crate::business::commands::change_business::ChangeBusinessError;
 use crate::business::commands::change_contact::ChangeContactError;
 use crate::domain::{OperatorPermission, Permission};
+use crate::exports::commands::create_export::CreateExportError;
 use crate::team::commands::accept_invitation::AcceptInvitationError;
 use crate::team::commands::change_user::ChangeUserError;
 use crate::team::commands::invite::InviteError;
@@ -302,6 +303,28 @@ pub(crate) fn too_many_exports() -> ApiError {
         "You or your business have too many exports running. Wait until one is complete.",
     )
     .retry_after(15)
+}
+
+pub(crate) fn export_not_found() -> ApiError {
+    ApiError::not_found("export_not_found", "export")
+}
+
+pub(crate) fn export_not_ready() -> ApiError {
+    let message = "The file is not complete. Read the export until its state is done.";
+    ApiError::new(StatusCode::CONFLICT, "export_not_ready", message)
+}
+
+pub(crate) fn create_export(error: CreateExportError) -> ApiError {
+    match error {
+        CreateExportError::Unknown => business_not_found(),
+        CreateExportError::TooMany => ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_exports",
+            "You or the business have too many exports. Wait until one is complete, or delete one.",
+        )
+        .retry_after(15),
+        CreateExportError::Store(error) => error.into(),
+    }
 }
 
 fn password(error: PasswordError) -> ApiError {

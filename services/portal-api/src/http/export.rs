@@ -3,9 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -50,6 +50,12 @@ pub(crate) fn owner(business: BusinessId, name: &str) -> String {
         .map(str::to_ascii_lowercase)
         .collect();
     if words.is_empty() { business.to_string() } else { words.join("-") }
+}
+
+/// The names of the parameters, for the audit log. Their values may be e-mail addresses or phones.
+pub(crate) fn parameters(request: &HttpRequest) -> Vec<&str> {
+    let names = request.query_string().split('&').filter_map(|pair| pair.split('=').next());
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 /// The content of a file.

@@ -51,13 +51,13 @@ impl Format {
 
     /// The entry about the export. It names the parameters without their values, which may be e-mail addresses.
     pub(crate) fn event(self, request: &HttpRequest) -> AuditEvent {
-        let parameters = request.query_string().split('&').filter_map(|pair| pair.split('=').next());
-        let filters: Vec<&str> = parameters.filter(|name| !name.is_empty()).collect();
         let format = match self {
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",
         };
-        AuditEvent::new(Action::AuditLogExported).with("format", format).with("filters", filters)
+        AuditEvent::new(Action::AuditLogExported)
+            .with("format", format)
+            .with("filters", export::parameters(request))
     }
 
     /// The begin of the file.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use actix_web::dev::ServiceResponse;
 use actix_web::{HttpMessage, HttpRequest};
-use domain::{ApprovalId, BusinessId, OperatorTokenId, OrderId, StaffId, UserId};
+use domain::{ApprovalId, BusinessId, ExportId, OperatorTokenId, OrderId, StaffId, UserId};
 use postgres::StoreError;
 use serde_json::Value;
 use web::ApiError;
@@ -16,8 +16,15 @@ use crate::http::operator_caller::business_of;
 use crate::state::State;
 
 /// The ids that may be in paths of the operator's calls.
-const IDS: [fn(&str) -> bool; 6] =
-    [is::<BusinessId>, is::<UserId>, is::<OrderId>, is::<StaffId>, is::<OperatorTokenId>, is::<ApprovalId>];
+const IDS: [fn(&str) -> bool; 7] = [
+    is::<BusinessId>,
+    is::<UserId>,
+    is::<OrderId>,
+    is::<StaffId>,
+    is::<OperatorTokenId>,
+    is::<ApprovalId>,
+    is::<ExportId>,
+];
 
 /// What a list shows. Its handler adds this to the request; a handler that asks another service to search does so before.
 pub(crate) struct Sent {

@@ -99,6 +99,12 @@ pub(crate) enum Mail<'a> {
         threshold: Paise,
     },
     MoneyTakenBack(&'a WalletMoneyTakenBack),
+    /// To the author of a long export.
+    ExportReady {
+        part: Part,
+        rows: i64,
+        expires_at: DateTime<Utc>,
+    },
 }
 
 /// The page of the own account in the console.
@@ -147,7 +153,8 @@ impl Mail<'_> {
             Self::PasswordReset { expires_at, .. }
             | Self::ConfirmEmail { expires_at, .. }
             | Self::ConfirmNewEmail { expires_at, .. }
-            | Self::Invitation { expires_at, .. } => Some(*expires_at),
+            | Self::Invitation { expires_at, .. }
+            | Self::ExportReady { expires_at, .. } => Some(*expires_at),
             _ => None,
         }
     }
@@ -259,6 +266,13 @@ impl Mail<'_> {
             Self::EndpointFailing { percent } => texts::endpoint_failing(*percent, links.page("webhooks")),
             Self::EndpointDisabled { reason } => texts::endpoint_disabled(reason, links.page("webhooks")),
             Self::MoneyTakenBack(taken) => texts::money_taken_back(taken, region, links.page("wallet")),
+            Self::ExportReady { part, rows, expires_at } => {
+                let link = match part {
+                    Part::Portal => links.page("exports"),
+                    Part::Console => links.console_page("operator/exports"),
+                };
+                texts::export_ready(&region.number(*rows), &region.time(*expires_at), link)
+            }
             Self::LowBalance { balance, threshold } => {
                 texts::low_balance(&region.money(*balance), &region.money(*threshold), links.page("wallet"))
             }

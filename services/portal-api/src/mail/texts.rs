@@ -372,6 +372,19 @@ pub(super) fn money_taken_back(taken: &WalletMoneyTakenBack, region: RegionForma
     }
 }
 
+/// The file is behind the log-in: the link alone opens nothing.
+pub(super) fn export_ready(rows: &str, expires_at: &str, link: String) -> Content {
+    Content {
+        subject: "Your export is ready".to_owned(),
+        paragraphs: vec![format!(
+            "The file with {rows} rows is complete. Log in to download it, until {expires_at}. It is deleted then."
+        )],
+        button: "Download the file",
+        link,
+        footer: "You receive this because you asked for an export.",
+    }
+}
+
 pub(super) fn low_balance(balance: &str, threshold: &str, link: String) -> Content {
     Content {
         subject: "Your wallet balance is low".to_owned(),

@@ -231,6 +231,38 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    exports (business_id, id) {
+        id -> Text,
+        business_id -> Text,
+        realm -> Text,
+        author -> Text,
+        kind -> Text,
+        format -> Text,
+        filter -> Jsonb,
+        shows_customers -> Bool,
+        state -> Text,
+        failure -> Nullable<Text>,
+        attempts -> Int4,
+        row_count -> BigInt,
+        percent -> Int4,
+        chunks -> Int4,
+        created_at -> Timestamptz,
+        due_at -> Timestamptz,
+        completed_at -> Nullable<Timestamptz>,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    export_chunks (business_id, export_id, position) {
+        business_id -> Text,
+        export_id -> Text,
+        position -> Int4,
+        content -> Binary,
+    }
+}
+
 diesel::joinable!(memberships -> businesses (business_id));
 diesel::joinable!(invitations -> businesses (business_id));
 diesel::joinable!(pickup_profiles -> businesses (business_id));

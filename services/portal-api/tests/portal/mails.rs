@@ -31,7 +31,7 @@ async fn waiting_resets(portal: &Portal) -> i64 {
     count(portal, "mails WHERE kind = 'password_reset'").await
 }
 
-async fn count(portal: &Portal, from: &str) -> i64 {
+pub(crate) async fn count(portal: &Portal, from: &str) -> i64 {
     let count = diesel::sql_query(format!("SELECT count(*) AS count FROM {from}"));
     let count: Count = count.get_result(&mut portal.connect().await).await.unwrap();
     count.count

@@ -26,6 +26,8 @@ mod email_changes;
 mod email_tables;
 mod emails;
 mod events;
+mod exports;
+mod exports_of_staff;
 mod go_live;
 mod home;
 mod identity_provider;

@@ -1,6 +1,6 @@
 //! Fake peers: they answer as configured, and record the requests.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +26,8 @@ pub(crate) struct Asked {
 
 #[derive(Default)]
 struct State {
-    answers: HashMap<String, (u16, Value)>,
+    /// In turn. The last one stays.
+    answers: HashMap<String, VecDeque<(u16, Value)>>,
     silent: Vec<String>,
     asked: Vec<Asked>,
     /// Calls that no real peer would take. They fail the test at its end: a panic in the server would only be a 503.
@@ -67,7 +68,16 @@ impl Peers {
 
     /// From now on `call` (`"GET /wallet/internal/…"`) is answered so.
     pub(crate) fn answer(&self, call: impl Into<String>, status: u16, body: Value) {
-        self.state.lock().unwrap().answers.insert(call.into(), (status, body));
+        self.answer_in_turn(call, [(status, body)]);
+    }
+
+    /// From now on `call` is answered so: each time with the next one, and with the last one from then on.
+    pub(crate) fn answer_in_turn(
+        &self,
+        call: impl Into<String>,
+        answers: impl IntoIterator<Item = (u16, Value)>,
+    ) {
+        self.state.lock().unwrap().answers.insert(call.into(), answers.into_iter().collect());
     }
 
     /// A peer that takes calls and never answers them.
@@ -164,7 +174,10 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<State>>) ->
             idempotency_key: header("idempotency-key"),
         });
         let silent = state.silent.iter().any(|prefix| request.path().starts_with(prefix.as_str()));
-        (silent, state.answers.get(&call).cloned())
+        let answers = state.answers.get_mut(&call);
+        let answer =
+            answers.and_then(|all| if all.len() > 1 { all.pop_front() } else { all.front().cloned() });
+        (silent, answer)
     };
     if silent {
         std::future::pending::<()>().await;

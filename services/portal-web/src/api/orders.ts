@@ -39,16 +39,19 @@ const POLL_WITHOUT_STREAM_MS = 5_000;
 const MERGE_PAUSE_MS = 500;
 const TIMELINE_PAGE_SIZE = 100;
 
-function readOrders({ from, to, search, ...filter }: OrderFilter, startingAfter?: string) {
+/** The filter in the words of the calls. */
+export function queryOf({ from, to, search, ...filter }: OrderFilter) {
   const searched = searchQuery(search);
-  const query = {
+  return {
     ...filter,
     ...searched,
     createdFrom: searched.createdFrom ?? startOfDay(from),
     createdUntil: searched.createdUntil ?? endOfDay(to),
-    limit: PAGE_SIZE,
-    startingAfter,
   };
+}
+
+function readOrders(filter: OrderFilter, startingAfter?: string) {
+  const query = { ...queryOf(filter), limit: PAGE_SIZE, startingAfter };
   return answer(api.GET("/v1/portal/orders", { params: { query } }));
 }
 

@@ -2,6 +2,7 @@ import {
   type Icon,
   IconAlertTriangle,
   IconCash,
+  IconFileSpreadsheet,
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
@@ -31,6 +32,7 @@ export const NAVIGATION: { heading: string | null; entries: NavigationEntry[] }[
       { path: "/", label: "Overview", icon: IconLayoutDashboard },
       { path: "/orders", label: "Orders", icon: IconPackage, permission: "read_orders" },
       { path: "/exceptions", label: "Needs attention", icon: IconAlertTriangle, permission: "read_orders" },
+      { path: "/exports", label: "Exports", icon: IconFileSpreadsheet, permission: "read_orders" },
     ],
   },
   {

@@ -34,6 +34,7 @@ const PAGES: RouteObject[] = [
     path: "cash-on-delivery/remittances/:remittanceId",
     lazy: () => import("../pages/cash/remittance-page"),
   },
+  { path: "exports", lazy: () => import("../pages/exports/exports-page") },
   { path: "*", element: <NotFound home="/" homeLabel="Go to the overview" /> },
 ];
 
@@ -63,6 +64,7 @@ const OPERATOR_PAGES: RouteObject[] = [
   { path: "approvals/:approvalId", lazy: () => import("../pages/operator/approval-page") },
   { path: "cash", lazy: () => import("../pages/operator/cash-page") },
   { path: "cash/:businessId", lazy: () => import("../pages/operator/business-cash-page") },
+  { path: "exports", lazy: () => import("../pages/operator/exports-page") },
   { path: "staff", lazy: () => import("../pages/operator/staff-page") },
   { path: "account", lazy: () => import("../pages/operator/account-page") },
   { path: "tokens", lazy: () => import("../pages/operator/tokens-page") },

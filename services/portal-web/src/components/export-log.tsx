@@ -1,10 +1,8 @@
-import { Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { IconDownload } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { download } from "../api/download";
 import { asFailure } from "../api/failure";
-import { CallButton } from "./call-button";
+import { ExportMenu } from "./export-menu";
 
 interface ExportLogProps {
   /** The path of the log; its formats are below `path.csv` and `path.jsonl`. */
@@ -14,8 +12,8 @@ interface ExportLogProps {
 }
 
 const FORMATS = [
-  { extension: "csv", label: "CSV, for spreadsheets" },
-  { extension: "jsonl", label: "JSON Lines, for programs" },
+  { format: "csv", label: "CSV, for spreadsheets" },
+  { format: "jsonl", label: "JSON Lines, for programs" },
 ];
 
 /** Downloads all entries that match the filter. */
@@ -24,27 +22,7 @@ export function ExportLog({ path, filter }: ExportLogProps) {
     mutationFn: (extension: string) => download(urlOf(path, extension, filter)),
     onError: (error) => notifications.show({ color: "red", message: asFailure(error).message }),
   });
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <CallButton
-          variant="default"
-          size="xs"
-          loading={save.isPending}
-          leftSection={<IconDownload size={14} aria-hidden />}
-        >
-          Export
-        </CallButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {FORMATS.map(({ extension, label }) => (
-          <Menu.Item key={extension} onClick={() => save.mutate(extension)}>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  );
+  return <ExportMenu formats={FORMATS} isPending={save.isPending} onExport={save.mutate} />;
 }
 
 function urlOf(path: string, extension: string, filter: object): string {

@@ -227,6 +227,7 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
     "Businesses",
     "Find an order",
     "Cash",
+    "Exports",
     "Approvals",
     "Staff",
     "Tokens",

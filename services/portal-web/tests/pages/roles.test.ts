@@ -13,6 +13,7 @@ const EVERYBODY = [
   "Overview",
   "Orders",
   "Needs attention",
+  "Exports",
   "Events",
   "Subscription",
   "Pickup profile",

@@ -29,6 +29,10 @@ pub(crate) enum Action {
     SessionRevoked,
     #[strum(serialize = "audit_log.exported")]
     AuditLogExported,
+    #[strum(serialize = "export.created")]
+    ExportCreated,
+    #[strum(serialize = "export.downloaded")]
+    ExportDownloaded,
     #[strum(serialize = "password.changed")]
     PasswordChanged,
     #[strum(serialize = "password.reset_requested")]
@@ -318,6 +322,7 @@ pub(crate) enum TargetKind {
     OperatorToken,
     Approval,
     Passkey,
+    Export,
 }
 
 /// What it was done to. The label is for people.

@@ -28,6 +28,7 @@ const INTRODUCTION: &str = "The API of the portal's pages. Amounts are integers 
         (name = "Overview", description = "Status, go-live checklist and public settings."),
         (name = "API keys", description = "The keys of a business's backend for the integration API."),
         (name = "Orders", description = "Test and live orders, in the format of the integration API."),
+        (name = "Exports", description = "Files with the orders or the cash of a list, kept for 24 hours."),
         (name = "Webhooks", description = "Endpoints that receive events of orders."),
         (name = "Wallet", description = "Balance, statement, top-ups and cash on delivery."),
         (name = "Subscription", description = "The plan of the business."),

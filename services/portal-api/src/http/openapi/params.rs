@@ -7,6 +7,7 @@ use internal_api::orders::ExceptionKind;
 use utoipa::IntoParams;
 
 use crate::approvals::domain::ApprovalState;
+use crate::exports::domain::ExportFormat;
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
@@ -37,7 +38,7 @@ pub(crate) struct ModeParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(crate) struct OrdersParams {
+pub(crate) struct OrderFilters {
     mode: Option<Mode>,
     status: Option<DeliveryStatus>,
     cod_status: Option<CodStatus>,
@@ -53,6 +54,11 @@ pub(crate) struct OrdersParams {
     /// least four.
     #[param(max_length = 200)]
     search: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct OrdersPageParams {
     #[param(minimum = 1, maximum = 100)]
     limit: Option<i32>,
     /// The last id of the previous page, or its `next`.
@@ -150,16 +156,21 @@ pub(crate) struct SpendParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-pub(crate) struct CashParams {
+pub(crate) struct CashFilters {
     /// `pending`, `collected`, `handed_over` or `settled`.
     status: Option<String>,
     /// `true`: only orders with a discrepancy that is not closed.
     discrepant: Option<bool>,
     /// Only orders that are not settled although their promised day is over.
     late: Option<bool>,
-    #[param(minimum = 1, maximum = 100)]
-    limit: Option<i32>,
-    starting_after: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExportParams {
+    /// Default: csv.
+    #[param(inline)]
+    format: Option<ExportFormat>,
 }
 
 #[derive(IntoParams)]

@@ -4,7 +4,7 @@
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use internal_api::cash::{AssignDifference, CashQuery};
-use web::{ApiError, JsonBody, TextRule, page_query, read_body, read_query};
+use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_body, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
 use crate::business::routes::businesses::business_id;
@@ -25,7 +25,7 @@ const NOTE: TextRule = TextRule::lines(500);
     operation_id = "listCash",
     tag = "Wallet",
     summary = "List the cash on delivery of orders",
-    params(params::CashParams),
+    params(params::CashFilters, params::PageParams),
     responses((status = 200, description = "The outstanding cash, and a page of orders.", body = internal_api::cash::CashOverview)),
 )]
 pub(crate) async fn of_business(
@@ -58,7 +58,7 @@ pub(crate) async fn months(state: Data<State>, session: ReqData<Session>) -> Res
     operation_id = "listCashOfBusiness",
     tag = "Operator",
     summary = "List the cash on delivery of a business",
-    params(("id" = domain::BusinessId, Path, description = "The business."), params::CashParams),
+    params(("id" = domain::BusinessId, Path, description = "The business."), params::CashFilters, params::PageParams),
     responses((status = 200, description = "The outstanding cash, and a page of orders.", body = internal_api::cash::CashOverview)),
 )]
 pub(crate) async fn of_business_for_operator(
@@ -111,14 +111,19 @@ pub(crate) async fn assign_difference(
 fn read(request: &HttpRequest) -> Result<CashQuery, ApiError> {
     read_query(request, |fields| {
         let page = fields.page();
-        CashQuery {
-            limit: Some(page.limit),
-            starting_after: page.starting_after,
-            status: fields.text("status", FORWARDED),
-            discrepant: fields.text("discrepant", FORWARDED),
-            late: fields.text("late", FORWARDED),
-        }
+        CashQuery { limit: Some(page.limit), starting_after: page.starting_after, ..filter(fields) }
     })
+}
+
+/// The filters of the list.
+pub(crate) fn filter(fields: &mut QueryFields) -> CashQuery {
+    CashQuery {
+        limit: None,
+        starting_after: None,
+        status: fields.text("status", FORWARDED),
+        discrepant: fields.text("discrepant", FORWARDED),
+        late: fields.text("late", FORWARDED),
+    }
 }
 
 #[utoipa::path(

@@ -22,7 +22,7 @@ pub(crate) const FORWARDED: TextRule = TextRule::line(200);
     tag = "Orders",
     summary = "List orders, newest first",
     description = "All filters can be combined, except `search` with `orderReference` or `trackingCode`. An order is found by `search` about a second after it is placed, and by its id, tracking code or whole reference at once. A page of a search may be shorter than `limit`: continue with `startingAfter` set to `next`.",
-    params(params::OrdersParams),
+    params(params::OrderFilters, params::OrdersPageParams),
     responses((status = 200, description = "A page of orders.", body = shown::ShownOrders)),
 )]
 pub(crate) async fn list(
@@ -32,23 +32,9 @@ pub(crate) async fn list(
 ) -> Result<HttpResponse, ApiError> {
     let query = read_query(&request, |fields| {
         let page = fields.page();
-        OrdersQuery {
-            mode: mode(fields),
-            limit: Some(page.limit),
-            starting_after: page.starting_after,
-            order_reference: fields.text("orderReference", FORWARDED),
-            tracking_code: fields.text("trackingCode", FORWARDED),
-            status: fields.text("status", FORWARDED),
-            cod_status: fields.text("codStatus", FORWARDED),
-            payment_type: fields.text("paymentType", FORWARDED),
-            created_from: fields.text("createdFrom", FORWARDED),
-            created_until: fields.text("createdUntil", FORWARDED),
-            search: fields.text("search", FORWARDED),
-            sees_phones: None,
-        }
+        let filter = filter(fields, session.role.may(Permission::ReadCustomers));
+        OrdersQuery { limit: Some(page.limit), starting_after: page.starting_after, ..filter }
     })?;
-    let sees_phones = query.search.as_ref().map(|_| session.role.may(Permission::ReadCustomers));
-    let query = OrdersQuery { sees_phones, ..query };
     Ok(HttpResponse::Ok().json(state.peers.orders.list(session.business, &query).await?))
 }
 
@@ -115,6 +101,25 @@ pub(crate) async fn simulate(
         AuditEvent::new(Action::OrderSimulated).on(Target::new(TargetKind::Order, order))
     };
     Ok(HttpResponse::Ok().json(audited(&state, business, author.0, call, event).await?))
+}
+
+/// The filters of the list.
+pub(crate) fn filter(fields: &mut QueryFields, sees_phones: bool) -> OrdersQuery {
+    let search = fields.text("search", FORWARDED);
+    OrdersQuery {
+        mode: mode(fields),
+        limit: None,
+        starting_after: None,
+        order_reference: fields.text("orderReference", FORWARDED),
+        tracking_code: fields.text("trackingCode", FORWARDED),
+        status: fields.text("status", FORWARDED),
+        cod_status: fields.text("codStatus", FORWARDED),
+        payment_type: fields.text("paymentType", FORWARDED),
+        created_from: fields.text("createdFrom", FORWARDED),
+        created_until: fields.text("createdUntil", FORWARDED),
+        sees_phones: search.is_some().then_some(sees_phones),
+        search,
+    }
 }
 
 /// `mode` of the query string; both modes if absent.

@@ -52,6 +52,8 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "webhook_recovery.cancelled": "Recovery cancelled",
   },
   Orders: {
+    "export.created": "Export requested",
+    "export.downloaded": "Export downloaded",
     "order.simulated": "Test order simulated",
     "order.cancelled": "Order cancelled",
     "order.reattempt_requested": "Reattempt requested",

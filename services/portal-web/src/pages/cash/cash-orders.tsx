@@ -2,10 +2,12 @@ import { Anchor, Group, NativeSelect, Switch } from "@mantine/core";
 import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
+import { exportCash } from "../../api/exports";
 import { hasPage } from "../../app/navigation";
 import { CashLate, CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
+import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { CASH_STATUSES } from "../../format/cash-labels";
@@ -45,7 +47,12 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
     <ListSection
       title="Orders"
       label="Orders with cash"
-      actions={<Filters filter={filter} onChange={onChange} />}
+      actions={
+        <>
+          <Filters filter={filter} onChange={onChange} />
+          <ExportList scope="portal" begin={(format) => exportCash({ ...filter, format })} />
+        </>
+      }
       list={cash}
       columns={COLUMNS}
       rowKey={(row) => row.orderId}

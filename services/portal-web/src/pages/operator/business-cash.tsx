@@ -1,9 +1,11 @@
 import { Anchor, Stack } from "@mantine/core";
 import { Link } from "react-router-dom";
+import { exportCashOf } from "../../api/exports";
 import { useCashOfBusiness } from "../../api/operator-businesses";
 import { CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
+import { ExportList } from "../../components/export-list";
 import { Figure, Figures } from "../../components/figures";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
@@ -67,6 +69,7 @@ export function BusinessCash({ businessId }: { businessId: string }) {
       )}
       <ListSection
         title="Orders with cash"
+        actions={<ExportList scope="operator" begin={(format) => exportCashOf(businessId, { format })} />}
         list={cash}
         failed="The cash could not be loaded"
         columns={COLUMNS}

@@ -1,8 +1,10 @@
 import { Group, NativeSelect } from "@mantine/core";
 import { useSearchParams } from "react-router-dom";
+import { exportOrdersOf } from "../../api/exports";
 import { type OrdersOfBusinessFilter, useOrdersOfBusiness } from "../../api/operator-businesses";
 import type { Order } from "../../api/orders";
 import { EmptyState, NoMatches } from "../../components/empty-state";
+import { ExportList } from "../../components/export-list";
 import linked from "../../components/linked-rows.module.css";
 import { ListSection } from "../../components/list-section";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
@@ -15,7 +17,15 @@ export function BusinessOrders({ businessId }: { businessId: string }) {
   return (
     <ListSection
       title="Orders"
-      actions={<Filters filter={filter} onChange={change} />}
+      actions={
+        <>
+          <Filters filter={filter} onChange={change} />
+          <ExportList
+            scope="operator"
+            begin={(format) => exportOrdersOf(businessId, { ...filter, format })}
+          />
+        </>
+      }
       list={useOrdersOfBusiness(businessId, filter)}
       failed="The orders could not be loaded"
       columns={COLUMNS}

@@ -8,6 +8,8 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "session.revoked": "Session ended",
   "password.changed": "Password changed",
   "audit_log.exported": "Audit log exported",
+  "export.created": "Export requested",
+  "export.downloaded": "Export downloaded",
   "second_factor.enrolled": "Two-factor authentication turned on",
   "second_factor.removed": "Two-factor authentication turned off",
   "second_factor.reset": "Two-factor authentication reset",

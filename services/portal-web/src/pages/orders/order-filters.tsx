@@ -1,6 +1,7 @@
 import { Button, Collapse, Group, NativeSelect } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconFilter } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import type { OrderFilter } from "../../api/orders";
 import { useSearchHint } from "../../app/use-search-hint";
 import { PeriodFields } from "../../components/period-fields";
@@ -15,9 +16,11 @@ interface OrderFiltersProps {
   filter: OrderFilter;
   onChange: (change: Partial<OrderFilter>) => void;
   isStreaming: boolean;
+  /** A further button. */
+  children: ReactNode;
 }
 
-export function OrderFilters({ filter, onChange, isStreaming }: OrderFiltersProps) {
+export function OrderFilters({ filter, onChange, isStreaming, children }: OrderFiltersProps) {
   const { paymentType, codStatus, from, to } = filter;
   const more = [paymentType, codStatus, from, to].filter(Boolean).length;
   const [isOpen, { toggle }] = useDisclosure(more > 0);
@@ -46,6 +49,7 @@ export function OrderFilters({ filter, onChange, isStreaming }: OrderFiltersProp
         >
           {more > 0 ? `Filters (${more})` : "Filters"}
         </Button>
+        {children}
         <span className={classes.liveness} role="status">
           {filter.search ? null : isStreaming ? (
             <StatusBadge tone="good" label="Updating" />

@@ -1,6 +1,8 @@
 import { Tabs } from "@mantine/core";
-import { type OrderFilter, useLiveOrders, useQuickSearch } from "../../api/orders";
+import { exportOrders } from "../../api/exports";
+import { type OrderFilter, queryOf, useLiveOrders, useQuickSearch } from "../../api/orders";
 import type { Mode } from "../../api/types";
+import { ExportList } from "../../components/export-list";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { useValidPeriod } from "../../components/use-valid-period";
@@ -61,7 +63,8 @@ interface OrdersProps {
 }
 
 function Orders({ filter, onChange }: OrdersProps) {
-  const orders = useLiveOrders({ ...filter, ...useValidPeriod(filter) });
+  const valid = { ...filter, ...useValidPeriod(filter) };
+  const orders = useLiveOrders(valid);
   const hasNone = orders.data !== undefined && orders.rows.length === 0;
   const elsewhere = useQuickSearch(filter.search, filter.mode === "live" ? "test" : "live", hasNone);
   const latest = useNewOrders(orders.data && orders.rows, filter);
@@ -69,7 +72,9 @@ function Orders({ filter, onChange }: OrdersProps) {
     change.search && change.search === filter.search ? void orders.refetch() : onChange(change);
   return (
     <>
-      <OrderFilters filter={filter} onChange={search} isStreaming={orders.isStreaming} />
+      <OrderFilters filter={filter} onChange={search} isStreaming={orders.isStreaming}>
+        <ExportList scope="portal" begin={(format) => exportOrders({ ...queryOf(valid), format })} />
+      </OrderFilters>
       <OrdersTable
         orders={orders}
         mode={filter.mode}

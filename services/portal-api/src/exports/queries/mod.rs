@@ -1,0 +1,3 @@
+//! Reads.
+
+pub(crate) mod exports;

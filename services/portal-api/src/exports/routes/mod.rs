@@ -1,0 +1,5 @@
+//! Endpoints.
+
+mod caller;
+mod export_view;
+pub(crate) mod exports;

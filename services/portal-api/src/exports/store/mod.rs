@@ -1,0 +1,3 @@
+//! Tables of this feature only.
+
+pub(crate) mod exports;

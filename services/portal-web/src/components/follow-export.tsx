@@ -1,0 +1,74 @@
+import { Button, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { downloadExport, EXPORT_POLL_MS, type Export, isEnded, readExport } from "../api/exports";
+import { asFailure } from "../api/failure";
+import type { AccountScope } from "../api/recent-authentication";
+import { failureOf, progressOf } from "../format/export-labels";
+
+/** A file that takes longer is not saved by itself: the user may be doing something else. */
+const PATIENCE_MS = 15_000;
+
+/** Tells the user about the file, and saves it as soon as it is complete. Goes on when another page is opened. */
+export async function followExport(scope: AccountScope, begun: Export): Promise<void> {
+  const id = begun.id;
+  const since = Date.now();
+  const shown = { id, title: "Preparing the file", loading: true, autoClose: false } as const;
+  notifications.show({ ...shown, message: progressOf(begun) });
+  try {
+    let found = begun;
+    while (!isEnded(found)) {
+      await new Promise((resolve) => setTimeout(resolve, EXPORT_POLL_MS));
+      found = await readExport(scope, id);
+      notifications.update({ ...shown, message: <Waiting export={found} isLong={isLate(since)} /> });
+    }
+    if (found.failure) return fail(id, failureOf(found.failure));
+    if (isLate(since)) return offer(scope, id);
+    notifications.hide(id);
+    await downloadExport(scope, id);
+  } catch (error) {
+    fail(id, asFailure(error).message);
+  }
+}
+
+function isLate(since: number): boolean {
+  return Date.now() - since > PATIENCE_MS;
+}
+
+function fail(id: string, message: string) {
+  notifications.hide(id);
+  notifications.show({ color: "red", title: "No file", message });
+}
+
+function Waiting({ export: shown, isLong }: { export: Export; isLong: boolean }) {
+  return (
+    <>
+      {progressOf(shown)}
+      {isLong && (
+        <Text size="xs" c="dimmed">
+          You can go on working. The file will be under Exports.
+        </Text>
+      )}
+    </>
+  );
+}
+
+function offer(scope: AccountScope, id: string) {
+  const save = () => {
+    notifications.hide(id);
+    downloadExport(scope, id).catch((error) => fail(id, asFailure(error).message));
+  };
+  notifications.update({
+    id,
+    loading: false,
+    autoClose: false,
+    title: "The file is ready",
+    message: (
+      <Stack gap="xs" align="flex-start">
+        It is kept for 24 hours under Exports.
+        <Button size="xs" onClick={save}>
+          Download
+        </Button>
+      </Stack>
+    ),
+  });
+}

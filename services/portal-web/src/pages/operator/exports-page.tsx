@@ -1,0 +1,14 @@
+import { ExportsTable } from "../../components/exports-table";
+import { PageHeader } from "../../components/page-header";
+
+export function Component() {
+  return (
+    <>
+      <PageHeader
+        title="Exports"
+        description="Your files of the lists of businesses, for 24 hours. The audit log names each, and each download."
+      />
+      <ExportsTable scope="operator" />
+    </>
+  );
+}
