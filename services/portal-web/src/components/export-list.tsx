@@ -3,7 +3,6 @@ import { type Export, type ExportFormat, useExportChange } from "../api/exports"
 import { asFailure } from "../api/failure";
 import type { AccountScope } from "../api/recent-authentication";
 import { ExportMenu } from "./export-menu";
-import { followExport } from "./follow-export";
 
 const FORMATS: { format: ExportFormat; label: string }[] = [
   { format: "xlsx", label: "Excel (XLSX)" },
@@ -21,8 +20,9 @@ export function ExportList({ scope, begin }: ExportListProps) {
   const change = useExportChange(scope, begin);
   const start = (format: ExportFormat) =>
     change.mutate(format, {
-      onSuccess: (begun) => void followExport(scope, begun),
+      onSuccess: async (begun) => (await import("./follow-export")).followExport(scope, begun),
       onError: (error) => notifications.show({ color: "red", message: asFailure(error).message }),
     });
-  return <ExportMenu formats={FORMATS} isPending={change.isPending} onExport={start} />;
+  const choices = FORMATS.map(({ format, label }) => ({ label, choose: () => start(format) }));
+  return <ExportMenu choices={choices} isPending={change.isPending} />;
 }

@@ -12,8 +12,8 @@ interface ExportLogProps {
 }
 
 const FORMATS = [
-  { format: "csv", label: "CSV, for spreadsheets" },
-  { format: "jsonl", label: "JSON Lines, for programs" },
+  { extension: "csv", label: "CSV, for spreadsheets" },
+  { extension: "jsonl", label: "JSON Lines, for programs" },
 ];
 
 /** Downloads all entries that match the filter. */
@@ -22,7 +22,8 @@ export function ExportLog({ path, filter }: ExportLogProps) {
     mutationFn: (extension: string) => download(urlOf(path, extension, filter)),
     onError: (error) => notifications.show({ color: "red", message: asFailure(error).message }),
   });
-  return <ExportMenu formats={FORMATS} isPending={save.isPending} onExport={save.mutate} />;
+  const choices = FORMATS.map(({ extension, label }) => ({ label, choose: () => save.mutate(extension) }));
+  return <ExportMenu choices={choices} isPending={save.isPending} />;
 }
 
 function urlOf(path: string, extension: string, filter: object): string {

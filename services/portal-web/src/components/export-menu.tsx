@@ -1,35 +1,37 @@
-import { Menu } from "@mantine/core";
+import { Button, type ButtonProps } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
-import { CallButton } from "./call-button";
+import { type ComponentPropsWithRef, lazy, Suspense, useState } from "react";
+import type { ExportMenuProps } from "./export-choices";
 
-interface ExportMenuProps<Format extends string> {
-  formats: { format: Format; label: string }[];
-  isPending: boolean;
-  onExport: (format: Format) => void;
+const loadChoices = () => import("./export-choices");
+const ExportChoices = lazy(loadChoices);
+
+/** A button that asks for the format of a file. The code of the menu is loaded on hover, focus or click. */
+export function ExportMenu(props: ExportMenuProps) {
+  const [isWanted, setIsWanted] = useState(false);
+  const closed = (
+    <ExportButton
+      loading={props.isPending}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onPointerEnter={loadChoices}
+      onFocus={loadChoices}
+      onClick={() => setIsWanted(true)}
+    />
+  );
+  if (!isWanted) return closed;
+  return (
+    <Suspense fallback={closed}>
+      <ExportChoices {...props} />
+    </Suspense>
+  );
 }
 
-/** A button that asks for the format of a file. */
-export function ExportMenu<Format extends string>(props: ExportMenuProps<Format>) {
-  const { formats, isPending, onExport } = props;
+/** The menu needs its ref. */
+export function ExportButton(props: ButtonProps & ComponentPropsWithRef<"button">) {
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <CallButton
-          variant="default"
-          size="xs"
-          loading={isPending}
-          leftSection={<IconDownload size={14} aria-hidden />}
-        >
-          Export
-        </CallButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {formats.map(({ format, label }) => (
-          <Menu.Item key={format} onClick={() => onExport(format)}>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <Button variant="default" size="xs" leftSection={<IconDownload size={14} aria-hidden />} {...props}>
+      Export
+    </Button>
   );
 }

@@ -54,7 +54,7 @@ const OPERATOR = columns("operator", (row) => (
 function columns(scope: AccountScope, lead: Column<Export>["render"]): Column<Export>[] {
   return [
     { key: "what", header: "Export", lead: true, render: lead },
-    { key: "state", header: "State", width: "28%", render: (row) => <State shown={row} /> },
+    { key: "state", header: "State", width: "24%", render: (row) => <State shown={row} /> },
     {
       key: "created",
       header: "Requested",
@@ -70,7 +70,7 @@ function columns(scope: AccountScope, lead: Column<Export>["render"]): Column<Ex
     {
       key: "actions",
       header: "Actions",
-      width: "22%",
+      width: "28%",
       align: "end",
       actions: true,
       render: (row) => <Actions scope={scope} shown={row} />,
@@ -124,7 +124,7 @@ function Actions({ scope, shown }: { scope: AccountScope; shown: Export }) {
   const remove = useExportChange(scope, () => removeExport(scope, shown.id));
   const name = titleOf(shown);
   return (
-    <Group gap="xs" justify="flex-end" wrap="nowrap">
+    <Group gap="xs" justify="flex-end">
       {shown.state === "done" && (
         <CallButton
           size="xs"

@@ -6,7 +6,7 @@ import { placeOrder } from "../support/api";
 import { joinTeam, logInAsOperator, newBusiness, newTeam, newTestKey } from "../support/business";
 import { check } from "../support/page-checks";
 import { heading, openBusiness, row, rowsOf } from "../support/pages";
-import { expect, test } from "../support/test";
+import { expect, screenshot, test } from "../support/test";
 
 const COD = { payment: { paymentType: "cod", deliveryFeePaise: 4_900, codAmountPaise: 125_050 } };
 
@@ -69,14 +69,13 @@ test("a file that takes long shows its progress, and is offered when it is ready
   await page.getByRole("button", { name: "Export", exact: true }).click();
   await page.getByRole("menuitem", { name: "Excel" }).click();
   await expect(page.getByText("Preparing the file")).toBeVisible();
-  await page.clock.runFor(2_000);
   await expect(page.getByText("1,23,456 rows, about 42%")).toBeVisible();
-  await page.clock.runFor(20_000);
+  await page.clock.fastForward(20_000);
   await expect(page.getByText("You can go on working.")).toBeVisible();
-  await check(page, "export-running", { bothSizes: true });
+  await screenshot(page, "export-running");
   state = "done";
-  await page.clock.runFor(2_000);
   await expect(page.getByText("The file is ready")).toBeVisible();
+  await check(page, "export-ready", { bothSizes: true });
   await page.unroute(path);
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download" }).click();

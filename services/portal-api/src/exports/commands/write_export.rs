@@ -25,7 +25,6 @@ use crate::store::{businesses, staff, users};
 const LEASE: TimeDelta = TimeDelta::seconds(120);
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(20);
 const PAGES_OF_CHUNK: usize = 10;
-const COUNTER: &str = "exports_ended_total";
 
 /// Why a file is not written to its end.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +46,12 @@ enum Interrupted {
 /// Publishes the counters as 0: alerts on increases miss the first event of an absent series.
 pub(crate) fn publish_counters() {
     for outcome in ["done", "failed"] {
-        counter!(COUNTER, "outcome" => outcome).increment(0);
+        count(outcome, 0);
     }
+}
+
+fn count(outcome: &'static str, by: u64) {
+    counter!("exports_ended_total", "outcome" => outcome).increment(by);
 }
 
 /// Writes the export that has been due for longest, if there is one.
@@ -61,7 +64,7 @@ pub(crate) async fn write_next(state: &State, stop: &CancellationToken) -> Resul
     tracing::info!(%export_id, %business_id, attempts, "export begins");
     match write(state, &export, stop).await {
         Ok(rows) => {
-            counter!(COUNTER, "outcome" => "done").increment(1);
+            count("done", 1);
             tracing::info!(%export_id, %business_id, rows, "export written");
         }
         Err(interrupted) => {
@@ -196,7 +199,7 @@ async fn record(state: &State, export: &Export, interrupted: &Interrupted) -> Re
         .await;
     recorded?;
     if failure.is_some() {
-        counter!(COUNTER, "outcome" => "failed").increment(1);
+        count("failed", 1);
     }
     Ok(())
 }

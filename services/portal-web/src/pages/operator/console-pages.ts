@@ -12,7 +12,6 @@ export const CONSOLE_PAGES: ConsolePage[] = [
   { path: "/operator/businesses", label: "Businesses", permission: "read_businesses" },
   { path: "/operator/orders", label: "Find an order", permission: "read_orders" },
   { path: "/operator/cash", label: "Cash", permission: "read_cash" },
-  { path: "/operator/exports", label: "Exports", permission: "read_cash" },
   { path: "/operator/approvals", label: "Approvals", permission: "review_approvals" },
   { path: "/operator/staff", label: "Staff", permission: "manage_staff" },
   { path: "/operator/tokens", label: "Tokens", permission: "manage_tokens" },

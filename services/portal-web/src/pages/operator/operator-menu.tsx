@@ -1,5 +1,5 @@
 import { Menu, UnstyledButton, VisuallyHidden } from "@mantine/core";
-import { IconLogout, IconSelector, IconUserCog } from "@tabler/icons-react";
+import { IconDownload, IconLogout, IconSelector, IconUserCog } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import { useOperatorLogOut } from "../../api/operator-session";
 import type { OperatorSession } from "../../api/types";
@@ -10,6 +10,9 @@ import classes from "./operator-shell.module.css";
 
 /** The page of the own account, or of the sessions of the installation token. */
 export const ACCOUNT_PATH = "/operator/account";
+
+/** The own files. */
+export const EXPORTS_PATH = "/operator/exports";
 
 export function accountLabel(session: OperatorSession): string {
   return session.type === "person" ? "Your account" : "Sessions";
@@ -38,6 +41,9 @@ export function OperatorMenu({ session }: { session: OperatorSession }) {
         </Menu.Label>
         <Menu.Item component={Link} to={ACCOUNT_PATH} leftSection={<IconUserCog size={16} aria-hidden />}>
           {accountLabel(session)}
+        </Menu.Item>
+        <Menu.Item component={Link} to={EXPORTS_PATH} leftSection={<IconDownload size={16} aria-hidden />}>
+          Exports
         </Menu.Item>
         <Menu.Divider />
         <ColorSchemeChoices />

@@ -12,7 +12,7 @@ import { useFocusOnArrival } from "../../app/use-focus-on-arrival";
 import { ErrorState } from "../../components/error-state";
 import { CONSOLE_PAGES } from "./console-pages";
 import { OperatorLogIn } from "./operator-log-in";
-import { ACCOUNT_PATH, accountLabel, OperatorMenu } from "./operator-menu";
+import { ACCOUNT_PATH, accountLabel, EXPORTS_PATH, OperatorMenu } from "./operator-menu";
 import classes from "./operator-shell.module.css";
 import { PermittedPage } from "./permitted-page";
 import { RequiredSetUpPage } from "./required-set-up";
@@ -66,14 +66,20 @@ function Frame({ session }: { session: OperatorSession }) {
                 {label === "Approvals" && waiting > 0 && <Waiting count={waiting} />}
               </NavLink>
             ))}
-            {/* On a wide screen, the menu with the name has it. */}
-            <NavLink
-              to={ACCOUNT_PATH}
-              className={`${navLink.link} ${classes.link} ${classes.phoneOnly}`}
-              onClick={close}
-            >
-              {accountLabel(session)}
-            </NavLink>
+            {/* On a wide screen, the menu with the name has them. */}
+            {[
+              { path: EXPORTS_PATH, label: "Exports" },
+              { path: ACCOUNT_PATH, label: accountLabel(session) },
+            ].map(({ path, label }) => (
+              <NavLink
+                key={path}
+                to={path}
+                className={`${navLink.link} ${classes.link} ${classes.phoneOnly}`}
+                onClick={close}
+              >
+                {label}
+              </NavLink>
+            ))}
           </nav>
           <div className={classes.end}>
             <SearchOrders session={session} />
