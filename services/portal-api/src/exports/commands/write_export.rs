@@ -23,6 +23,7 @@ use crate::store::{businesses, staff, users};
 
 /// Longer than a chunk takes when each call lasts as long as it may.
 const LEASE: TimeDelta = TimeDelta::seconds(120);
+/// After the first attempt; twice as long after the second, and so on.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(20);
 const PAGES_OF_CHUNK: usize = 10;
 
@@ -189,7 +190,7 @@ async fn record(state: &State, export: &Export, interrupted: &Interrupted) -> Re
         }
     };
     let is_stopping = matches!(interrupted, Interrupted::Stopping);
-    let due_at = if is_stopping { now } else { now + RETRY_AFTER };
+    let due_at = if is_stopping { now } else { now + RETRY_AFTER * export.attempts };
     let database = &state.unit.database;
     let recorded: Result<(), StoreError> = database
         .transaction(async |conn| match failure {

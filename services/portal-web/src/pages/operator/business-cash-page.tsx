@@ -3,6 +3,7 @@ import { IconCash } from "@tabler/icons-react";
 import { useState } from "react";
 import { useParams } from "react-router-dom";
 import type { Cash } from "../../api/cash";
+import { exportCashOf } from "../../api/exports";
 import { useBusiness } from "../../api/operator-businesses";
 import { useCashToSettle, useRemittancesOf } from "../../api/operator-remittances";
 import { useMay } from "../../api/operator-session";
@@ -10,6 +11,7 @@ import { BackLink } from "../../components/back-link";
 import { CashLate } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
+import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
@@ -72,6 +74,12 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
             label="Only late"
             checked={isLate}
             onChange={(event) => change({ late: event.currentTarget.checked ? "true" : undefined })}
+          />
+          <ExportList
+            scope="operator"
+            begin={(format) =>
+              exportCashOf(businessId, { status: "handed_over", late: isLate || undefined, format })
+            }
           />
           {maySettle && (
             <>
