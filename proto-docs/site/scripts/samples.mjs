@@ -97,6 +97,16 @@ const WITH_PACKAGE = {
     rust: ({ entity, body }) =>
       `let details = NewDeliveryDetails { phone: Some(${quoted(body.phone)}.into()), ..Default::default() };\nlet order = waybill.orders.correct_delivery("${entity}", &details).await?;\nprintln!("{:?}", order.customer);`,
   },
+  issueDeliveryCode: {
+    ts: ({ entity }) => `console.log(await waybill.orders.issueDeliveryCode("${entity}"));`,
+    python: ({ entity }) => `print(waybill.orders.issue_delivery_code("${entity}"))`,
+    rust: ({ entity }) => `println!("{}", waybill.orders.issue_delivery_code("${entity}").await?);`,
+  },
+  getEvidence: {
+    ts: ({ entity }) => `console.log(await waybill.orders.evidence("${entity}"));`,
+    python: ({ entity }) => `print(waybill.orders.evidence("${entity}"))`,
+    rust: ({ entity }) => `println!("{:?}", waybill.orders.evidence("${entity}").await?);`,
+  },
   simulateOrder: {
     ts: ({ entity, body }) =>
       `console.log(await waybill.orders.simulate("${entity}", ${quoted(body.event)}));`,
