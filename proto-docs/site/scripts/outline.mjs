@@ -33,7 +33,7 @@ export const CHAPTERS = {
       pages: [
         ...clients.map((name) => page(`clients/${name}/README.md`, `clients/${name}`)),
         page("clients/medusa/README.md", "medusa"),
-        ...guides("other-languages"),
+        ...guides("other-languages", "other-providers"),
       ],
     },
   ],

@@ -83,7 +83,7 @@ function callPage({ path, method, operation }) {
   const examples = Object.values(body?.examples ?? {});
   return [
     `# ${operation.summary}`,
-    `<p class="call"><span class="method ${method}">${method}</span> <code>${path}</code></p>`,
+    `<p class="call"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>`,
     caller ? `Authentication: ${caller}` : "No authentication.",
     operation.description,
     "## Example",

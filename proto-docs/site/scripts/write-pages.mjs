@@ -21,7 +21,7 @@ const fileOf = (path) => (path === "" || path.endsWith("/") ? `${path}index.md` 
 const home = readFileSync(new URL("../pages/home.md", import.meta.url), "utf8");
 /** Pages as Markdown, without the tags of our own. */
 const withoutTags = (text) =>
-  outsideOfCode(text.replaceAll("**<br>", "**: "), (part) =>
+  outsideOfCode(text.replaceAll("**<br>", "**: ").replace(/<\/?code>/g, "`"), (part) =>
     part.replace(/<\/?(div|p|span|a|Languages|br|h3)\b[^>]*>/g, ""),
   ).replace(/\n{3,}/g, "\n\n");
 /** Programs read a page without knowing its address. */
