@@ -289,7 +289,7 @@ $(PAGES): $(NODE_MODULES) proto-docs/openapi/portal-api.json $(shell find $(WEB)
 	@touch $@
 
 # Its sources are the Markdown of proto-docs and the OpenAPI document.
-$(DOCS): $(SITE_MODULES) $(shell find proto-docs \( -name node_modules -o -name dist -o -name .pages -o -name cache -o -path '*/medusa/test' \) -prune -o \( -name '*.md' -o -name order-api.json -o -path '$(SITE)/*' \) -type f -print)
+$(DOCS): $(SITE_MODULES) $(shell find proto-docs \( -name node_modules -o -name dist -o -name .pages -o -name .temp -o -name cache -o -path '*/medusa/test' \) -prune -o \( -name '*.md' -o -name order-api.json -o -path '$(SITE)/*' \) -type f -print)
 	npm --prefix $(SITE) run build
 	@touch $@
 
