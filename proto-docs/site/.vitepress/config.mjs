@@ -5,9 +5,10 @@ const PAGES = new URL("../.pages/", import.meta.url);
 const sidebar = JSON.parse(readFileSync(new URL(".sidebars.json", PAGES), "utf8"));
 const BASE = "/docs/";
 
-/** As GitHub does, where the guides are read too. */
+/** As GitHub does, where the guides are read too; without the word for the operator's name. */
 const slugify = (title) =>
   title
+    .replace("OPERATORBRAND ", "")
     .toLowerCase()
     .replaceAll(" ", "-")
     .replace(/[^\p{L}\p{N}_-]/gu, "");
