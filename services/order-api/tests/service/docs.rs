@@ -15,12 +15,15 @@ fn built_site(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("site-{test}-{}", std::process::id()));
     // Of an earlier process of the same id.
     let _removed = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("assets")).unwrap();
+    for inner in ["assets", "errors"] {
+        fs::create_dir_all(folder.join(inner)).unwrap();
+    }
     for (name, text) in [
         ("index.html", "<h1>OPERATORBRAND API</h1>"),
         ("first-order.html", "<pre>curl https://api.delivery.example/v1/integration/orders</pre>"),
         ("first-order.md", "OPERATORPREFIX-Signature"),
         ("404.html", "<h1>No such page</h1>"),
+        ("errors/index.html", "<h1>Errors</h1>"),
         ("assets/app.js", "const plain = 1;"),
         ("assets/app.js.gz", "packed"),
     ] {
@@ -80,14 +83,15 @@ async fn a_known_page_is_not_sent_again_and_a_packed_file_is_sent_on_request() -
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_host_and_the_former_address_lead_to_the_site() -> anyhow::Result<()> {
+async fn the_host_and_addresses_without_a_slash_lead_to_pages() -> anyhow::Result<()> {
     let folder = built_site("home");
     let service = OrderApi::with(&[("WAYBILL_DOCS__SITE", folder.to_str().unwrap())]).await;
     let api = Api::new(format!("http://{}", service.public))?;
-    for path in ["/", "/docs"] {
+    let home = "<h1>Waybill API</h1>";
+    for (path, shown) in [("/", home), ("/docs", home), ("/docs/errors", "<h1>Errors</h1>")] {
         // The client follows the redirect.
         let answer = api.send(api.request(Method::GET, path)).await?;
-        assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, "<h1>Waybill API</h1>"), "{path}");
+        assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, shown), "{path}");
     }
     Ok(())
 }

@@ -157,9 +157,13 @@ fn content_type(name: &str) -> &'static str {
 /// `GET /` and `GET /docs` lead to the site.
 pub(in crate::routes) async fn home(description: Data<Description>) -> Result<HttpResponse, ApiError> {
     match &description.site {
-        Some(_) => Ok(HttpResponse::Found().insert_header((LOCATION, FOLDER)).finish()),
+        Some(_) => Ok(found_at("")),
         None => Err(ApiError::from_status(StatusCode::NOT_FOUND)),
     }
+}
+
+fn found_at(path: &str) -> HttpResponse {
+    HttpResponse::Found().insert_header((LOCATION, format!("{FOLDER}{path}"))).finish()
 }
 
 pub(in crate::routes) async fn file(
@@ -169,6 +173,10 @@ pub(in crate::routes) async fn file(
 ) -> Result<HttpResponse, ApiError> {
     let missing = || ApiError::from_status(StatusCode::NOT_FOUND);
     let site = description.site.as_ref().ok_or_else(missing)?;
+    let as_folder = format!("{path}/");
+    if !path.is_empty() && site.name_of(&path).is_none() && site.name_of(&as_folder).is_some() {
+        return Ok(found_at(&as_folder));
+    }
     let (name, status) = match site.name_of(&path) {
         Some(name) => (name, StatusCode::OK),
         None => (site.name_of(NOT_FOUND).ok_or_else(missing)?, StatusCode::NOT_FOUND),
