@@ -75,11 +75,11 @@ test("an owner enters the contact of the business, and the staff sees it and not
   visit,
 }) => {
   const business = await newBusiness(page, "Contact shop");
-  await page.goto("/account/security");
+  await page.goto("/account");
   await page.getByLabel("Contact name").fill("Meera");
   await page.getByLabel("GSTIN").fill("29AAGCB7383J1Z5");
   await page.getByRole("button", { name: "Save contact" }).click();
-  await expect(page.getByText("GSTIN must be a GSTIN of 15 characters")).toBeVisible();
+  await expect(page.getByText("GSTIN must be the 15 characters of the GST certificate")).toBeVisible();
   await page.getByLabel("GSTIN").fill("29aagcb7383j1z4");
   await page.getByRole("button", { name: "Save contact" }).click();
   await expect(page.getByText("Saved.")).toBeVisible();

@@ -108,7 +108,7 @@ fn optional_gstin(fields: &Fields<'_>) -> Option<String> {
     let given = fields.optional_text("gstin", GSTIN)?;
     let valid = gstin(&given);
     if valid.is_none() {
-        let message = "gstin must be a GSTIN of 15 characters, such as 29AAGCB7383J1Z4. Check each of them.";
+        let message = "gstin must be the 15 characters of the GST certificate, such as 29AAGCB7383J1Z4. At least one of them is wrong.";
         fields.reject("gstin", "invalid_format", message);
     }
     valid
