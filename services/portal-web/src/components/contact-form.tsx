@@ -17,6 +17,8 @@ interface ContactFormProps {
 export function ContactForm({ contact, save }: ContactFormProps) {
   const { name, email, phone, gstin } = contact;
   const form = useForm({
+    // Other forms of the page have fields with the same names.
+    name: "contact",
     mode: "uncontrolled",
     initialValues: { name: name ?? "", email: email ?? "", phone: phone ?? "", gstin: gstin ?? "" },
   });
