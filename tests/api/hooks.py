@@ -34,6 +34,9 @@ schemathesis.openapi.format("order-cursor", st.sampled_from([order[0] for order 
 schemathesis.openapi.format("fleet-cursor", st.sampled_from([order[0] for order in KNOWN]))
 schemathesis.openapi.format("event-id", st.sampled_from([order[2] for order in KNOWN]))
 schemathesis.openapi.format("event-cursor", st.sampled_from(["now"] + [order[2] for order in KNOWN]))
+# Links that are URLs, which the pattern cannot say. No order has a delivery code, so that any is refused.
+schemathesis.openapi.format("photo-url", st.just("https://fleet.example/photos/7"))
+schemathesis.openapi.format("delivery-code", st.just(""))
 schemathesis.openapi.format("timeline-id", st.just(SOME_EVENT))
 
 

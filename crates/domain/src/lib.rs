@@ -8,6 +8,7 @@ mod digits;
 mod email;
 mod entropy;
 mod event_kind;
+mod evidence;
 mod failure_reason;
 mod go_live;
 mod ids;
@@ -29,6 +30,7 @@ pub use digits::DigitGroups;
 pub use email::Email;
 pub use entropy::Entropy;
 pub use event_kind::{DEFAULT_SUBSCRIPTION, EventKind};
+pub use evidence::{EvidencePlace, Photo, RecipientRelation};
 pub use failure_reason::FailureReason;
 pub use go_live::{GoLiveFacts, GoLiveItem};
 pub use ids::{

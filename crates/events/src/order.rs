@@ -3,7 +3,8 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use domain::schema::open_words;
 use domain::{
-    CodStatus, DeliveryStatus, EventKind, FailureReason, Mode, OrderId, Paise, RemittanceId, TrackingCode,
+    CodStatus, DeliveryStatus, EventKind, EvidencePlace, FailureReason, Mode, OrderId, Paise, Photo,
+    RecipientRelation, RemittanceId, TrackingCode,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -66,17 +67,50 @@ pub struct ProgressData {
     /// The bank transfer that settled the cash, if the operator recorded it in Waybill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remittance: Option<Remittance>,
+    /// What the fleet reported as evidence of a delivery, or of an attempt that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
 }
 
 impl ProgressData {
-    /// The fields that can contain personal data: the driver, and free text.
-    pub const PERSONAL: [&str; 2] = ["driver", "reason"];
+    /// The fields that can contain personal data: the driver, free text, and where and to whom a parcel went.
+    pub const PERSONAL: [&str; 3] = ["driver", "reason", "evidence"];
 
     /// Keeps only the cash and the code of the reason.
     #[must_use]
     pub fn without_personal_data(self) -> Self {
-        Self { driver: None, reason: None, ..self }
+        Self { driver: None, reason: None, evidence: None, ..self }
     }
+}
+
+/// The evidence of one attempt. Fields without a value are left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    /// When the driver took it, by the fleet's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<EvidencePlace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient_name: Option<String>,
+    /// Who took the parcel, as a word of a list that later releases extend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = recipient_relation)]
+    pub recipient_relation: Option<String>,
+    /// Whether the driver had the customer's delivery code. Left out when none was issued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_verified: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub photo: Option<Photo>,
+    /// SHA-256 of the attempt's record, in hex. Keep it: a record that was changed afterwards has another one.
+    pub hash: String,
+}
+
+fn recipient_relation() -> AnyOfBuilder {
+    open_words(RecipientRelation::words(), "Who took the parcel; left out when the fleet did not say it.")
 }
 
 /// A bank transfer that pays out the cash of many orders.

@@ -26,7 +26,14 @@ export const CHAPTERS = {
     { text: "Start here", pages: guides("first-order", "webhooks", "never-twice", "catching-up", "go-live") },
     {
       text: "Topics",
-      pages: guides("test-orders", "failed-deliveries", "wallet-and-cash", "requests", "webhook-reference"),
+      pages: guides(
+        "test-orders",
+        "failed-deliveries",
+        "proof-of-delivery",
+        "wallet-and-cash",
+        "requests",
+        "webhook-reference",
+      ),
     },
     {
       text: "Packages",

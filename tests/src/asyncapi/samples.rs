@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, NaiveDate};
 use domain::{
-    ApiKeyId, BusinessId, Clock, CodStatus, DeliveryStatus, EndpointId, Entropy, EventId, EventKind, Mode,
-    OrderId, Paise, RemittanceId, TrackingCode,
+    ApiKeyId, BusinessId, Clock, CodStatus, DeliveryStatus, EndpointId, Entropy, EventId, EventKind,
+    EvidencePlace, Mode, OrderId, Paise, Photo, RemittanceId, TrackingCode,
 };
 use events::{
-    ApiKeyRevoked, Body, CashRemitted, Driver, EndpointDisabled, EndpointFailing, Envelope, OrderEvent,
-    OrderSnapshot, PersonalDataErased, ProgressData, Remittance, WalletLowBalance, WalletMoneyTakenBack,
+    ApiKeyRevoked, Body, CashRemitted, Driver, EndpointDisabled, EndpointFailing, Envelope, Evidence,
+    OrderEvent, OrderSnapshot, PersonalDataErased, ProgressData, Remittance, WalletLowBalance,
+    WalletMoneyTakenBack,
 };
 use strum::VariantArray;
 
@@ -92,6 +93,16 @@ fn full(remittance: Remittance) -> ProgressData {
         reason_code: Some("customer_refused".into()),
         cod_amount_paise: Some(Paise::new(99_900)),
         remittance: Some(remittance),
+        evidence: Some(Evidence {
+            attempt: 2,
+            captured_at: Some(DateTime::UNIX_EPOCH),
+            place: Some(EvidencePlace { latitude: 12.5, longitude: 77.5 }),
+            recipient_name: Some("Asha".into()),
+            recipient_relation: Some("customer".into()),
+            code_verified: Some(true),
+            photo: Some(Photo { url: "https://fleet.example/7".into(), sha256: "00".repeat(32) }),
+            hash: "ff".repeat(32),
+        }),
     }
 }
 

@@ -122,6 +122,11 @@ async fn a_simulated_move_is_never_sent_twice(shop: &TestShop, proxy: &FaultyPro
     let again = waybill.orders.reattempt(&order.id, &NewReattempt::default()).await?;
     assert_eq!(again.reattempt.map(|reattempt| reattempt.number), Some(2));
     assert!(waybill.orders.request_return(&order.id).await?.return_requested_at.is_some());
+    proxy.fail([Fault::CutAfter]);
+    let code = waybill.orders.issue_delivery_code(&order.id).await?;
+    assert_eq!(waybill.orders.issue_delivery_code(&order.id).await?, code);
+    let evidence = waybill.orders.evidence(&order.id).await?;
+    assert_eq!((evidence.attempts.len(), evidence.intact), (1, true));
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The story of SPECIFICATION §1 through the public APIs: from sign-up to delivered, settled, cancelled and failed
 //! orders.
 
+use anyhow::Context;
 use demo::clients::{COD_DELIVERY, Fleet};
 use demo::{SAMPLE_CASH_PAISE, eventually, sample_order, sample_prepaid_order};
 use domain::DEFAULT_SUBSCRIPTION;
@@ -112,7 +113,11 @@ async fn a_cod_order_is_delivered_and_settled(business: &Business) -> anyhow::Re
     assert_eq!(business.balance().await?, before - FEE);
 
     business.fleet.drive(&order, &COD_DELIVERY[..3], cod).await?;
-    let delivered = Fleet::progress(&order, "order.delivered", cod);
+    let mut delivered = Fleet::progress(&order, "order.delivered", cod);
+    let live = business.live()?;
+    let code =
+        live.call(reqwest::Method::POST, &format!("/{order}/delivery-code"), None).await?.expect(200)?;
+    delivered["evidence"] = json!({ "recipientRelation": "customer", "deliveryCode": code["deliveryCode"] });
     business.fleet.send(&order, &delivered).await?.expect(200)?;
     business.fleet.drive(&order, &COD_DELIVERY[4..], cod).await?;
     // A repeated report changes nothing; an illegal one is refused with the legal events.
@@ -127,6 +132,14 @@ async fn a_cod_order_is_delivered_and_settled(business: &Business) -> anyhow::Re
     assert_in_order(&hooks);
     assert_eq!(kinds(&hooks)[0], "order.created");
     assert_eq!(kinds(&hooks)[1..], COD_DELIVERY);
+    let evidence = business.portal.get(&format!("/orders/{order}/evidence")).await?;
+    let carried =
+        &hooks.iter().find(|hook| hook.event.event == "order.delivered").context("the webhook")?.event;
+    assert_eq!(carried.data["evidence"]["hash"], evidence["attempts"][0]["hash"]);
+    assert_eq!(
+        (&carried.data["evidence"]["codeVerified"], &evidence["intact"]),
+        (&json!(true), &json!(true))
+    );
     assert_eq!(business.entries_of(&order).await?, [("delivery_fee".to_owned(), -FEE)]);
 
     let view = business.live()?.call(reqwest::Method::GET, &format!("/{order}"), None).await?.expect(200)?;

@@ -10,7 +10,7 @@ use waybill_tests::{Business, Gate, PATIENCE, smallest_order, text, wait_until_q
 const FEE: i64 = 4_900;
 const CASH: i64 = 94_900;
 /// Personal words that occur only in these orders.
-const PERSONAL_WORDS: [&str; 12] = [
+const PERSONAL_WORDS: [&str; 13] = [
     "Quentina",
     "+919811122233",
     "quentina@example.com",
@@ -23,6 +23,7 @@ const PERSONAL_WORDS: [&str; 12] = [
     "Driver Zubin",
     "+919844455566",
     "handed to the neighbour",
+    "Neighbour Xerxes",
 ];
 
 fn order_with_personal_data(reference: &str) -> Value {
@@ -61,6 +62,9 @@ fn report(order: &str, event: &str) -> Value {
     });
     if event.starts_with("cod.") {
         report["codAmountPaise"] = json!(CASH);
+    }
+    if event == "order.delivered" {
+        report["evidence"] = json!({ "recipientName": "Neighbour Xerxes", "recipientRelation": "neighbour" });
     }
     report
 }
@@ -136,6 +140,7 @@ async fn a_completed_order_is_erased_everywhere_and_still_works() -> anyhow::Res
     let before = rows_with_personal_data(&stack, &ALL).await?;
     assert!(before.iter().any(|place| place.starts_with("OrderApi.orders:")), "{before:?}");
     assert!(before.iter().any(|place| place.starts_with("OrderApi.order_events:")), "{before:?}");
+    assert!(before.iter().any(|place| place.starts_with("OrderApi.delivery_evidence:")), "{before:?}");
     assert!(before.iter().any(|place| place.starts_with("WebhookDispatcher.events:")), "{before:?}");
 
     let (order, money) = (read(&business, &id).await?, business.entries_of(&id).await?);
@@ -156,6 +161,8 @@ async fn a_completed_order_is_erased_everywhere_and_still_works() -> anyhow::Res
         }))
     };
     assert_eq!(bare(&after), bare(&timeline), "times, events and money");
+    let evidence = business.portal.get(&format!("/orders/{id}/evidence")).await?;
+    assert_eq!((&evidence["intact"], &evidence["attempts"][0]["personal"]), (&json!(true), &Value::Null));
     let audit = business.portal.get("/audit-log").await?;
     assert_eq!(audit["data"][0]["action"], "order.personal_data_erased");
 

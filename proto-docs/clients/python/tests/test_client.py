@@ -161,6 +161,10 @@ class Answers(unittest.TestCase):
         assert again is not None
         self.assertEqual((again["number"], again["note"]), (2, "ring twice"))
         self.assertIsNotNone(self.test.orders.request_return(moved["id"])["returnRequestedAt"])
+        code = self.test.orders.issue_delivery_code(moved["id"])
+        self.assertEqual(self.test.orders.issue_delivery_code(moved["id"]), code)
+        evidence = self.test.orders.evidence(moved["id"])
+        self.assertEqual((len(evidence["attempts"]), evidence["intact"]), (1, True))
         with self.assertRaises(ConflictError) as caught:
             self.live.orders.reattempt(order["id"])
         self.assertEqual(caught.exception.code, "reattempt_not_possible")

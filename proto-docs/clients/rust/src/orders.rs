@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::transport::{Call, Transport};
 use crate::types::Answered;
 use crate::{
-    Error, NewDeliveryDetails, NewOrder, NewReattempt, Order, OrderCreated, Result, SimulatedOrder,
-    TimelineEntry,
+    DeliveryCode, Error, NewDeliveryDetails, NewOrder, NewReattempt, Order, OrderCreated, OrderEvidence,
+    Result, SimulatedOrder, TimelineEntry,
 };
 
 pub(crate) const PAGE_MAX: u32 = 100;
@@ -134,6 +134,17 @@ impl Orders {
     pub async fn correct_delivery(&self, id: &str, details: &NewDeliveryDetails) -> Result<Order> {
         let body = json!(details).to_string();
         Ok(self.transport.send(&Call::post(format!("{}/delivery-details", path_of(id)?), &body)).await?.body)
+    }
+
+    /// A code for the customer, who tells it to the driver. A repeated call returns the same code.
+    pub async fn issue_delivery_code(&self, id: &str) -> Result<String> {
+        let call = Call::post(format!("{}/delivery-code", path_of(id)?), "{}");
+        Ok(self.transport.send::<DeliveryCode>(&call).await?.body.delivery_code)
+    }
+
+    /// The records of an order's attempts, for disputes.
+    pub async fn evidence(&self, id: &str) -> Result<OrderEvidence> {
+        Ok(self.transport.send(&Call::get(format!("{}/evidence", path_of(id)?))).await?.body)
     }
 
     /// Moves a test order. A lost answer is an error, because a second move would not be the same.

@@ -74,6 +74,10 @@ fn any_shape<'de, T: Default + DeserializeOwned, D: Deserializer<'de>>(
     Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
 }
 
+mod attempts;
+
+pub use attempts::*;
+
 body! {
     /// An order that a customer has confirmed. Amounts are in paise.
     NewOrder {
@@ -190,25 +194,6 @@ body! {
         created_at: String,
         updated_at: String,
         personal_data_erased_at: Option<String>,
-    }
-    /// Another attempt at a delivery that failed.
-    NewReattempt {
-        /// `2026-01-31`, in India; as soon as possible if left out.
-        date: Option<String>,
-        /// For the driver.
-        note: Option<String>,
-    }
-    /// What is corrected: the phone, the whole address, or both.
-    NewDeliveryDetails {
-        phone: Option<String>,
-        delivery: Option<NewDelivery>,
-    }
-    Reattempt {
-        on: Option<String>,
-        number: i64,
-        note: Option<String>,
-        fee_paise: i64,
-        requested_at: String,
     }
     /// Its fields are `None` after an erasure of personal data.
     Customer {

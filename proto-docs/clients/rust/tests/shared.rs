@@ -10,10 +10,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use waybill_client::webhooks::{Secrets, VerifyOptions, construct_event, sign_test_event};
 use waybill_client::{
-    Address, ClientOptions, Customer, Driver, Error, EventOrder, ExistingOrder, FieldError, Item,
-    NewCustomer, NewDelivery, NewDeliveryDetails, NewOrder, NewPackage, NewPayment, NewReattempt, Notes,
-    Order, OrderCreated, Package, Payment, Pickup, Reattempt, SimulatedOrder, Warning, Waybill, WebhookError,
-    WebhookEvent, indian_phone,
+    Address, ClientOptions, Customer, DeliveryCode, Driver, Error, EventOrder, EvidenceAttempt,
+    EvidenceOrder, EvidencePlace, ExistingOrder, FieldError, Item, NewCustomer, NewDelivery,
+    NewDeliveryDetails, NewOrder, NewPackage, NewPayment, NewReattempt, Notes, Order, OrderCreated,
+    OrderEvidence, Package, Payment, Photo, Pickup, Reattempt, SimulatedOrder, Warning, Waybill,
+    WebhookError, WebhookEvent, indian_phone,
 };
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -142,6 +143,12 @@ fn the_types_have_the_fields_of_the_openapi_document() {
         ("NewReattempt", fields(&NewReattempt::default())),
         ("NewDeliveryDetails", fields(&NewDeliveryDetails::default())),
         ("Reattempt", fields(&Reattempt::default())),
+        ("OrderEvidence", fields(&OrderEvidence::default())),
+        ("EvidenceOrder", fields(&EvidenceOrder::default())),
+        ("EvidenceAttempt", fields(&EvidenceAttempt::default())),
+        ("EvidencePlace", fields(&EvidencePlace::default())),
+        ("Photo", fields(&Photo::default())),
+        ("DeliveryCode", fields(&DeliveryCode::default())),
         ("SimulatedOrder", fields(&SimulatedOrder::default())),
         ("Customer", fields(&Customer::default())),
         ("Address", fields(&Address::default())),

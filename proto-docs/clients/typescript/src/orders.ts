@@ -7,6 +7,7 @@ import type {
   NewReattempt,
   Order,
   OrderCreated,
+  OrderEvidence,
   OrderFilters,
   SimulatedEvent,
   SimulatedOrder,
@@ -97,6 +98,22 @@ export class Orders {
   /** Corrects the phone, the whole address, or both, before the delivery has ended. */
   correctDelivery(id: string, details: NewDeliveryDetails, options: CallOptions = {}): Promise<Order> {
     return this.#change(id, "delivery-details", details, options);
+  }
+
+  /** A code for the customer, who tells it to the driver. A repeated call returns the same code. */
+  async issueDeliveryCode(id: string, { signal }: CallOptions = {}): Promise<string> {
+    const expects = ["deliveryCode"];
+    const path = `${pathOf(id)}/delivery-code`;
+    const call = { method: "POST", path, body: "{}", repeatable: true, expects, signal } as const;
+    return (await this.#transport.send<{ deliveryCode: string }>(call)).body.deliveryCode;
+  }
+
+  /** The records of an order's attempts, for disputes. */
+  async evidence(id: string, options: CallOptions = {}): Promise<OrderEvidence> {
+    const expects = ["order", "attempts"];
+    const path = `${pathOf(id)}/evidence`;
+    const call = { method: "GET", path, repeatable: true, expects, ...options } as const;
+    return (await this.#transport.send<OrderEvidence>(call)).body;
   }
 
   async #change(id: string, name: string, content: object, { signal }: CallOptions): Promise<Order> {

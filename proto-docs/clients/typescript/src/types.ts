@@ -8,6 +8,7 @@ export type NewReattempt = Schemas["NewReattempt"];
 export type NewDeliveryDetails = Schemas["NewDeliveryDetails"];
 export type OrderCreated = Schemas["OrderCreated"];
 export type Order = Schemas["Order"];
+export type OrderEvidence = Schemas["OrderEvidence"];
 export type ExistingOrder = Schemas["ExistingOrder"];
 export type SimulatedOrder = Schemas["SimulatedOrder"];
 export type SimulatedEvent = Schemas["SimulatedEvent"];

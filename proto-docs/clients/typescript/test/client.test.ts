@@ -209,6 +209,10 @@ describe("answers", () => {
     const again = await test_.orders.reattempt(moved.id, { note: "ring twice" });
     assert.deepEqual([again.reattempt?.number, again.reattempt?.note], [2, "ring twice"]);
     assert.notEqual((await test_.orders.requestReturn(moved.id)).returnRequestedAt, null);
+    const code = await test_.orders.issueDeliveryCode(moved.id);
+    assert.equal(await test_.orders.issueDeliveryCode(moved.id), code);
+    const evidence = await test_.orders.evidence(moved.id);
+    assert.deepEqual([evidence.attempts.length, evidence.intact], [1, true]);
     assert.equal(
       (await failure(ConflictError, live.orders.reattempt(order.id))).code,
       "reattempt_not_possible",

@@ -5,8 +5,8 @@ use chrono::TimeDelta;
 use domain::Mode;
 use postgres::StoreError;
 
-use super::move_order::{MoveError, move_order};
-use super::simulate_progress::simulated_progress;
+use super::move_order::MoveError;
+use super::simulate_progress::move_simulated;
 use crate::domain::Simulation;
 use crate::state::State;
 use crate::store::{orders, simulations};
@@ -42,8 +42,7 @@ async fn advance(state: &State, due: &Simulation) -> Result<(), MoveError> {
         let Some(event) = run.scenario.next(order.state, run.steps_done) else {
             return Ok(simulations::end(conn, &run).await?);
         };
-        let progress = simulated_progress(state, event, &order);
-        let order = move_order(state, conn, order, progress).await?;
+        let order = move_simulated(state, conn, order, event).await?;
         match run.after_step(order.state, state.unit.clock.now()) {
             Some(rest) => simulations::schedule(conn, &[rest]).await?,
             None => simulations::end(conn, &run).await?,

@@ -1,12 +1,14 @@
 //! Simulates the delivery of a test order, one event at a time or automatically (see [`super::advance_simulations`]):
 //! the same state machine and real signed webhooks, without a driver.
 
-use domain::{BusinessId, DeliveryState, EventKind, Mode, OrderId};
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, DeliveryState, EventKind, EvidencePlace, Mode, OrderId, RecipientRelation};
 use events::{Driver, ProgressData};
 use postgres::StoreError;
 
 use super::move_order::{MoveError, move_order};
-use crate::domain::{Order, Scenario, Simulation};
+use super::record_attempt::{Reported, record_attempt};
+use crate::domain::{Evidence, Order, Scenario, Simulation};
 use crate::order_events::Progress;
 use crate::state::State;
 use crate::store::{orders, simulations};
@@ -41,8 +43,7 @@ pub async fn simulate_progress(
 ) -> Result<Simulated, SimulateError> {
     let simulate = async |conn: &mut _| -> Result<Simulated, SimulateError> {
         let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
-        let progress = simulated_progress(state, event, &order);
-        let order = move_order(state, conn, order, progress).await?;
+        let order = move_simulated(state, conn, order, event).await?;
         let run = match simulations::of_order(conn, business, id).await? {
             Some(run) if run.scenario.next(order.state, run.steps_done).is_none() => {
                 simulations::end(conn, &run).await?;
@@ -74,8 +75,27 @@ pub async fn start_simulation(
     state.unit.database.transaction(start).await
 }
 
-/// The report of a fictitious fleet.
-pub(super) fn simulated_progress(state: &State, event: EventKind, order: &Order) -> Progress {
+/// Applies the report of a fictitious fleet.
+pub(super) async fn move_simulated(
+    state: &State,
+    conn: &mut AsyncPgConnection,
+    order: Order,
+    event: EventKind,
+) -> Result<Order, MoveError> {
+    let mut progress = simulated_progress(state, event, &order);
+    let evidence = (event == EventKind::OrderDelivered).then(|| Evidence {
+        captured_at: Some(progress.occurred_at),
+        place: Some(EvidencePlace { latitude: 12.971_6, longitude: 77.594_6 }),
+        recipient_name: Some("Test Recipient".into()),
+        recipient_relation: Some(RecipientRelation::Customer.to_string()),
+        photo: None,
+    });
+    let reported = Reported { report_id: "simulation".into(), evidence, code_verified: None };
+    record_attempt(state, conn, &order, &mut progress, reported).await?;
+    move_order(state, conn, order, progress).await
+}
+
+fn simulated_progress(state: &State, event: EventKind, order: &Order) -> Progress {
     let mut data = ProgressData::default();
     match event {
         EventKind::DriverAssigned => {

@@ -6,6 +6,7 @@ mod cash;
 mod differences;
 mod draft;
 mod erasure;
+mod evidence;
 mod exceptions;
 mod feed;
 mod field_names;
@@ -33,6 +34,9 @@ pub use draft::{
     without_corrections,
 };
 pub use erasure::{BusinessErasure, Erasable, Scope};
+pub use evidence::{
+    AttemptFacts, AttemptRecord, CodeCheck, DeliveryCode, Evidence, PersonalFacts, are_intact,
+};
 pub use exceptions::{Deadlines, ExceptionCounts, ExceptionKind, Patience};
 pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, FoundEvents};
 pub use field_names::{meant_field, order_fields};

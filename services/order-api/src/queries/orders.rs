@@ -5,12 +5,12 @@ use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
 use crate::domain::{
-    AcceptedOrder, BusinessErasure, ExceptionCounts, ExceptionKind, FoundOrders, ListStart, Order,
-    OrderFilter,
+    AcceptedOrder, AttemptRecord, BusinessErasure, ExceptionCounts, ExceptionKind, FoundOrders, ListStart,
+    Order, OrderFilter,
 };
 use crate::page_slots::Reader;
 use crate::state::State;
-use crate::store::{business_erasures, exceptions, orders, search};
+use crate::store::{business_erasures, evidence, exceptions, orders, search};
 
 /// Why a page was not read.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +96,21 @@ pub async fn accepted(
     id: OrderId,
 ) -> Result<Option<AcceptedOrder>, StoreError> {
     state.unit.database.read(async |conn| orders::accepted(conn, business, id).await).await
+}
+
+/// An order, in `mode` if given, with the records of its attempts, oldest first.
+pub async fn with_evidence(
+    state: &State,
+    business: BusinessId,
+    mode: Option<Mode>,
+    id: OrderId,
+) -> Result<Option<(Order, Vec<AttemptRecord>)>, StoreError> {
+    let read = async |conn: &mut _| -> Result<_, StoreError> {
+        let Some(order) = orders::find(conn, business, mode, id).await? else { return Ok(None) };
+        let records = evidence::of_order(conn, business, id).await?;
+        Ok(Some((order, records)))
+    };
+    state.unit.database.read(read).await
 }
 
 /// The references of these orders, without orders of other businesses.

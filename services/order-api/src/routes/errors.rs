@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, IllegalMove, OrderId, Paise};
+use postgres::StoreError;
 use serde_json::{Value, json};
 use web::ApiError;
 
@@ -10,6 +11,7 @@ use crate::commands::correct_delivery::CorrectError;
 use crate::commands::create_order::{CreateError, InvalidOrder, ReusedKey};
 use crate::commands::decide_after_failure::DecideError;
 use crate::commands::erase_personal_data::EraseError;
+use crate::commands::issue_delivery_code::IssueError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
 use crate::domain::{Decision, ExistingOrder, Placement, Refusal};
@@ -335,6 +337,41 @@ pub(super) fn from_report(error: ReportError) -> ApiError {
             "event_id_reused",
             "This eventId was used for another report. Give each report an id of its own.",
         ),
+        ReportError::NoCode => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "delivery_code_not_issued",
+            "The business issued no delivery code for this order. Report the delivery without one.",
+        ),
+        ReportError::WrongCode { left } => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "delivery_code_wrong",
+            format!(
+                "The delivery code is wrong. {left} more may be wrong. Ask the customer again, or report the delivery without \
+                 one."
+            ),
+        ),
+        ReportError::CodeBlocked => ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "delivery_code_blocked",
+            "Too many delivery codes were wrong. Report the delivery without one.",
+        ),
         ReportError::Move(error) => from_move(error),
     }
+}
+
+pub(super) fn from_issue(error: IssueError) -> ApiError {
+    match error {
+        IssueError::NotFound => order_not_found(),
+        IssueError::Ended(status) => ApiError::new(
+            StatusCode::CONFLICT,
+            "delivery_code_not_possible",
+            format!("The order is {status}. A delivery code is issued before the delivery has ended."),
+        ),
+        IssueError::Store(error) => error.into(),
+    }
+}
+
+/// For a stored record that is no record.
+pub(super) fn unreadable_evidence(error: serde_json::Error) -> ApiError {
+    StoreError::Corrupt(format!("delivery_evidence: {error}")).into()
 }

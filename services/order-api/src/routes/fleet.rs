@@ -12,7 +12,7 @@ use super::fleet_page::{FleetCursor, FleetPage};
 use super::limits::{DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, REASON, REPORT_ID};
 use super::openapi::{bodies, params};
 use super::views::{ReportedOrderView, reported_view};
-use super::{authenticate, errors, integration};
+use super::{authenticate, errors, evidence, integration};
 use crate::commands::record_progress::{FleetReport, record_progress};
 use crate::domain::{ChangePosition, Fingerprint, FleetFilter};
 use crate::order_events::Progress;
@@ -66,7 +66,7 @@ pub(super) fn read_report(
     let fields = Fields::of_body(body, field_errors)?;
     let event_id = fields.required_text("eventId", REPORT_ID);
     let event = integration::progress_event(&fields, "");
-    let occurred_at = occurred_at(&fields, now);
+    let occurred_at = past_time(&fields, "occurredAt", now);
     let driver = fields.optional_object("driver").and_then(|driver| read_driver(&driver));
     let reason = match event {
         Some(EventKind::OrderFailed) => fields.required_text("reason", REASON),
@@ -85,28 +85,33 @@ pub(super) fn read_report(
         }
         _ => fields.optional_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get()),
     };
+    let (evidence, delivery_code) = evidence::read_evidence(&fields, event, now);
     let reason_code = reason_code.map(|code| code.to_string());
     let cod_amount_paise = cod_amount.map(Paise::new);
-    let data = ProgressData { driver, reason, reason_code, cod_amount_paise, remittance: None };
+    let data = ProgressData { driver, reason, reason_code, cod_amount_paise, ..ProgressData::default() };
     Some(FleetReport {
         event_id: event_id?,
         order_id,
         fingerprint: Fingerprint::of(body),
         progress: Progress { event: event?, data, occurred_at: occurred_at? },
+        evidence,
+        delivery_code,
     })
 }
 
-fn occurred_at(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    let text = fields.required_text("occurredAt", TextRule::line(40))?;
+/// A required time by the fleet's clock.
+pub(super) fn past_time(fields: &Fields<'_>, name: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let text = fields.required_text(name, TextRule::line(40))?;
+    let path = fields.path_of(name);
     let parsed = DateTime::parse_from_rfc3339(&text).map(|time| time.with_timezone(&Utc));
     // RFC 3339 has no year before 0, but the conversion to UTC can produce one.
     let Some(time) = parsed.ok().filter(|time| time.year() >= 0) else {
-        let message = "occurredAt must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.";
-        fields.reject("occurredAt", "invalid_format", message);
+        let message = format!("{path} must be a time as RFC 3339 writes it, such as 2026-01-31T09:30:00Z.");
+        fields.reject(name, "invalid_format", message);
         return None;
     };
     if time > now + CLOCK_AHEAD_MAX {
-        fields.reject("occurredAt", "out_of_range", "occurredAt must not lie in the future.");
+        fields.reject(name, "out_of_range", format!("{path} must not lie in the future."));
         return None;
     }
     // As the database stores it: the webhook and the events feed must have the same bytes. Leap seconds become the next one.

@@ -23,5 +23,11 @@ pub(super) const DRIVER_NAME: TextRule = TextRule::line(200);
 pub(super) const DRIVER_PHONE: TextRule = TextRule::line(40);
 pub(super) const DRIVER_VEHICLE: TextRule = TextRule::line(100);
 
+/// The link to a photo of an attempt.
+pub(super) const PHOTO_URL: TextRule = TextRule::code(512);
+pub(super) const PHOTO_URL_BEGIN: &str = "https://";
+/// Of a SHA-256 in hex.
+pub(super) const HASH_LENGTH: usize = 64;
+
 /// How long a call may wait for the first event.
 pub(super) const WAIT_MAX_S: u64 = 25;

@@ -7,6 +7,7 @@ mod business_events;
 mod create_order;
 mod docs;
 mod errors;
+mod evidence;
 mod feed;
 mod feed_page;
 mod fleet;
@@ -49,6 +50,8 @@ pub fn public(config: &mut ServiceConfig) {
                 .service(resource("/orders/{id}").route(get().to(integration::get)))
                 .service(resource("/orders/{id}/events").route(get().to(timeline::of_key)))
                 .service(resource("/orders/{id}/cancel").route(post().to(integration::cancel)))
+                .service(resource("/orders/{id}/delivery-code").route(post().to(evidence::issue_code)))
+                .service(resource("/orders/{id}/evidence").route(get().to(evidence::of_key)))
                 .service(resource("/orders/{id}/delivery-details").route(post().to(after_failure::correct)))
                 .service(resource("/orders/{id}/reattempt").route(post().to(after_failure::reattempt)))
                 .service(resource("/orders/{id}/return").route(post().to(after_failure::request_return)))
@@ -97,6 +100,7 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/orders/live").route(get().to(support::live)))
             .service(resource("/orders/{id}").route(get().to(internal::get)))
             .service(resource("/orders/{id}/events").route(get().to(timeline::of_business)))
+            .service(resource("/orders/{id}/evidence").route(get().to(evidence::of_business)))
             .service(resource("/orders/{id}/simulate").route(post().to(simulate::of_business)))
             .service(resource("/orders/{id}/request").route(get().to(internal::request)))
             .service(resource("/orders/{id}/cancel").route(post().to(internal::cancel)))

@@ -2,6 +2,7 @@
 //! business in each query of tenant rows. Row structs are private.
 
 pub mod business_erasures;
+pub mod evidence;
 pub mod exceptions;
 pub mod existing_orders;
 pub mod feed;

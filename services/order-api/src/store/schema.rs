@@ -84,3 +84,23 @@ diesel::table! {
         completed_at -> Nullable<Timestamptz>,
     }
 }
+
+diesel::table! {
+    delivery_evidence (order_id, attempt, business_id) {
+        order_id -> Text,
+        attempt -> Integer,
+        business_id -> Text,
+        record -> Text,
+        hash -> Text,
+        personal -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    delivery_codes (order_id, business_id) {
+        order_id -> Text,
+        business_id -> Text,
+        code -> Text,
+        wrong -> Integer,
+    }
+}

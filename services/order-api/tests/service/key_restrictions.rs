@@ -63,13 +63,15 @@ impl Caller {
 }
 
 /// Each operation with an API key, and the scope that it needs. The paths are those of the OpenAPI document.
-const CALLS: [(&str, &str, KeyScope); 11] = [
+const CALLS: [(&str, &str, KeyScope); 13] = [
     ("post", "/v1/integration/orders", KeyScope::WriteOrders),
     ("get", "/v1/integration/orders", KeyScope::ReadOrders),
     ("get", "/v1/integration/orders/{id}", KeyScope::ReadOrders),
     ("get", "/v1/integration/orders/{id}/events", KeyScope::ReadOrders),
     ("post", "/v1/integration/orders/{id}/cancel", KeyScope::WriteOrders),
+    ("post", "/v1/integration/orders/{id}/delivery-code", KeyScope::WriteOrders),
     ("post", "/v1/integration/orders/{id}/delivery-details", KeyScope::WriteOrders),
+    ("get", "/v1/integration/orders/{id}/evidence", KeyScope::ReadOrders),
     ("post", "/v1/integration/orders/{id}/reattempt", KeyScope::WriteOrders),
     ("post", "/v1/integration/orders/{id}/return", KeyScope::WriteOrders),
     ("post", "/v1/integration/orders/{id}/simulate", KeyScope::WriteOrders),

@@ -14,6 +14,7 @@ mod docs;
 mod ended_orders;
 mod erasures;
 mod events;
+mod evidence;
 mod feed;
 mod fleet_list;
 mod fleet_reports;

@@ -25,6 +25,8 @@ async fn a_key_reads_only_the_orders_of_its_business_and_mode() -> anyhow::Resul
             let mut calls = vec![
                 (Method::GET, path.clone(), None),
                 (Method::GET, format!("{path}/events"), None),
+                (Method::GET, format!("{path}/evidence"), None),
+                (Method::POST, format!("{path}/delivery-code"), None),
                 (Method::POST, format!("{path}/cancel"), None),
                 (Method::POST, format!("{path}/reattempt"), None),
                 (Method::POST, format!("{path}/return"), None),

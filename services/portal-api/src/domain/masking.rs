@@ -78,6 +78,8 @@ impl Mask {
             // Free text, which may contain a phone or an address.
             "notes" => keep(field, &[]),
             "reason" | "note" | "specialInstructions" => *field = Value::Null,
+            // Of the evidence of an attempt. `personal` is the text with all of them.
+            "place" | "recipientName" | "photo" | "personal" => *field = Value::Null,
             "package" => {
                 keep_contents(field);
                 self.walk(field);
@@ -211,6 +213,22 @@ mod tests {
         for role in [Role::Owner, Role::Support] {
             assert_eq!(masked(role, order()), order(), "{role}");
         }
+    }
+
+    #[test]
+    fn evidence_stays_without_its_personal_part() {
+        let attempt = json!({
+            "attempt": 1, "hash": "ab", "record": "{}", "recipientRelation": "guard", "codeVerified": true,
+            "place": { "latitude": 12.9, "longitude": 77.6 }, "recipientName": "Asha", "reason": "gone",
+            "photo": { "url": "https://fleet.example/7", "sha256": "cd" }, "personal": "{}",
+        });
+        let seen = masked(Role::Viewer, json!({ "intact": true, "attempts": [attempt] }));
+        let hidden = ["place", "recipientName", "reason", "photo", "personal"];
+        let mut expected = attempt.clone();
+        hidden.iter().for_each(|name| expected[*name] = Value::Null);
+        assert_eq!(seen, json!({ "intact": true, "attempts": [expected], "personalDataMasked": true }));
+        let event = masked(Role::Finance, json!({ "data": [{ "data": { "evidence": attempt } }] }));
+        assert_eq!(event["data"][0]["data"]["evidence"], expected);
     }
 
     #[test]

@@ -117,6 +117,7 @@ calls! {
     GET "/v1/portal/orders/stream" order_stream::stream: User(ReadOrders), Query;
     GET "/v1/portal/orders/{id}" orders::read: User(ReadOrders), Masked;
     GET "/v1/portal/orders/{id}/events" orders::events: User(ReadOrders), Query, Masked;
+    GET "/v1/portal/orders/{id}/evidence" orders::evidence: User(ReadOrders), Masked;
     POST "/v1/portal/orders/{id}/simulate" orders::simulate: User(ManageIntegration), Masked;
     GET "/v1/portal/orders/{id}/request" order_request::request: User(ReadOrders), Masked;
     POST "/v1/portal/orders/{id}/cancel" order_cancel::cancel: User(CancelOrders), Masked;

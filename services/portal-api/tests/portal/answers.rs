@@ -8,8 +8,9 @@ use internal_api::Page;
 use internal_api::cash::{CashAge, CashOverview, CashTotals, CashView};
 use internal_api::keys::{ApiKeyView, CreatedApiKey, RevokedApiKey};
 use internal_api::orders::{
-    BusinessEventView, BusinessEventsPage, ExceptionCounts, ExceptionsPage, OrderEventView, OrderView,
-    SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage,
+    BusinessEventView, BusinessEventsPage, EvidenceAttempt, EvidenceOrder, EvidenceView, ExceptionCounts,
+    ExceptionsPage, OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry,
+    TimelinePage,
 };
 use internal_api::wallet::{EntryView, SpendDay, SpendView, TopUpView};
 use internal_api::webhooks::{
@@ -99,6 +100,44 @@ pub(crate) fn order() -> OrderView {
         created_at: at(),
         updated_at: at(),
         personal_data_erased_at: None,
+    }
+}
+
+pub(crate) fn evidence() -> EvidenceView {
+    let attempt = EvidenceAttempt {
+        attempt: 1,
+        event: EventKind::OrderDelivered,
+        sequence: 5,
+        report_id: "run-7-4".to_owned(),
+        occurred_at: at(),
+        recorded_at: at(),
+        reason: None,
+        reason_code: None,
+        captured_at: None,
+        place: None,
+        recipient_name: None,
+        recipient_relation: Some("guard".to_owned()),
+        code_verified: Some(true),
+        photo: None,
+        previous_hash: None,
+        hash: "ab".repeat(32),
+        record: "{}".to_owned(),
+        personal: None,
+    };
+    let order = order();
+    EvidenceView {
+        order: EvidenceOrder {
+            id: order.id,
+            order_reference: order.order_reference,
+            tracking_code: order.tracking_code,
+            mode: order.mode,
+            status: order.status,
+            created_at: order.created_at,
+            personal_data_erased_at: None,
+        },
+        attempts: vec![attempt],
+        intact: true,
+        verification: "As here.".to_owned(),
     }
 }
 

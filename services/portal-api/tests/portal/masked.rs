@@ -1,10 +1,10 @@
 //! Phones and addresses of customers, in the responses of every call for every role.
 
-use domain::Paise;
+use domain::{EvidencePlace, Paise, Photo};
 use internal_api::Page;
 use internal_api::orders::{
-    AcceptedRequest, ExceptionsPage, OrderView, ReattemptView, SimulatedOrderView, TimelineEntry,
-    TimelinePage,
+    AcceptedRequest, EvidenceView, ExceptionsPage, OrderView, ReattemptView, SimulatedOrderView,
+    TimelineEntry, TimelinePage,
 };
 use internal_api::webhooks::{AttemptView, DeliveryDetails, EndpointView};
 use serde_json::{Value, json};
@@ -75,6 +75,16 @@ fn timeline() -> TimelinePage {
     page
 }
 
+fn evidence() -> EvidenceView {
+    let mut evidence = answers::evidence();
+    let attempt = &mut evidence.attempts[0];
+    attempt.place = Some(EvidencePlace { latitude: 12.9716, longitude: 12.9716 });
+    attempt.recipient_name = Some("Lavender".to_owned());
+    attempt.photo = Some(Photo { url: "https://home.example/7".to_owned(), sha256: "cd".repeat(32) });
+    attempt.personal = Some(format!("{{\"reason\":\"{REASON}\"}}"));
+    evidence
+}
+
 fn delivery() -> DeliveryDetails {
     let attempt = AttemptView {
         number: 1,
@@ -121,6 +131,7 @@ fn know_personal_data(portal: &Portal, owner: &Owner) {
     of("order-api", "GET /orders", answer_of(&orders));
     of("order-api", &format!("GET {one}"), answer_of(&order()));
     of("order-api", &format!("GET {one}/events"), answer_of(&timeline()));
+    of("order-api", &format!("GET {one}/evidence"), answer_of(&evidence()));
     of("order-api", &format!("GET {one}/request"), answer_of(&accepted()));
     of("key-management", &format!("GET /api-keys/{}", answers::KEY), answer_of(&answers::key()));
     for call in ["cancel", "reattempt", "return", "delivery-details"] {
@@ -169,6 +180,7 @@ async fn no_call_shows_phones_or_addresses_to_roles_that_do_not_need_them() {
                 "GET /orders/{id}",
                 "GET /exceptions",
                 "GET /orders/{id}/events",
+                "GET /orders/{id}/evidence",
                 "GET /orders/{id}/request",
                 "GET /webhook-deliveries/{id}",
                 "POST /orders/{id}/cancel",
@@ -183,7 +195,7 @@ async fn no_call_shows_phones_or_addresses_to_roles_that_do_not_need_them() {
     }
     know_personal_data(&portal, &owner);
     let (shown, _) = leaks(&mut owner.client).await;
-    assert_eq!(shown.len(), 12, "owners see everything: {shown:?}");
+    assert_eq!(shown.len(), 13, "owners see everything: {shown:?}");
 }
 
 #[tokio::test]

@@ -20,10 +20,9 @@ fn relay(call: (&'static str, &str), at: (&'static str, &str), answer: (Value, u
     Relay { call: (call.0, call.1.to_owned()), at: (at.0, at.1.to_owned()), answer }
 }
 
-fn relays() -> Vec<Relay> {
+fn key_relays() -> Vec<Relay> {
     let keys = "key-management";
-    let orders = "order-api";
-    let path = |text: &str| text.replace("{key}", KEY).replace("{order}", ORDER);
+    let path = |text: &str| text.replace("{key}", KEY);
     vec![
         relay(("GET", "/api-keys?limit=5"), (keys, "GET /api-keys"), (answers::page(answers::key()), 200)),
         relay(
@@ -41,6 +40,13 @@ fn relays() -> Vec<Relay> {
             (keys, &path("POST /api-keys/{key}/rotate")),
             (answer_of(&answers::created_key("sk_test_y")), 200),
         ),
+    ]
+}
+
+fn order_relays() -> Vec<Relay> {
+    let orders = "order-api";
+    let path = |text: &str| text.replace("{order}", ORDER);
+    vec![
         relay(
             (
                 "GET",
@@ -58,6 +64,11 @@ fn relays() -> Vec<Relay> {
             ("GET", &path("/orders/{order}/events?limit=5")),
             (orders, &path("GET /orders/{order}/events")),
             (answer_of(&answers::timeline()), 200),
+        ),
+        relay(
+            ("GET", &path("/orders/{order}/evidence")),
+            (orders, &path("GET /orders/{order}/evidence")),
+            (answer_of(&answers::evidence()), 200),
         ),
         relay(
             ("POST", &path("/orders/{order}/simulate")),
@@ -218,7 +229,7 @@ async fn each_call_reaches_its_owner_for_the_sessions_business() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let body = json!({ "mode": "test", "anything": [1, null, "x"] });
-    let relays = [relays(), wallet_relays(), webhook_relays(), tool_relays()];
+    let relays = [key_relays(), order_relays(), wallet_relays(), webhook_relays(), tool_relays()];
     for relay in relays.into_iter().flatten() {
         let far_end = far_end(&relay, &owner.business);
         portal.peers.answer(&far_end, 200, relay.answer.0.clone());

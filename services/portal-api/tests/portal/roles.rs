@@ -64,6 +64,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("GET /orders/{id}", EVERYBODY),
     ("GET /exceptions", EVERYBODY),
     ("GET /orders/{id}/events", EVERYBODY),
+    ("GET /orders/{id}/evidence", EVERYBODY),
     ("GET /orders/{id}/request", EVERYBODY),
     ("GET /personal-data-erasure", EVERYBODY),
     ("POST /orders/exports", EVERYBODY),

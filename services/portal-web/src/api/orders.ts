@@ -14,6 +14,7 @@ type Schemas = components["schemas"];
 export type Order = Schemas["ShownOrder"];
 export type SimulatedOrder = Schemas["ShownSimulation"];
 export type TimelineEntry = Schemas["TimelineEntry"];
+export type Evidence = Schemas["ShownEvidence"];
 
 export interface OrderFilter {
   mode: Mode;
@@ -174,6 +175,15 @@ export function useAcceptedRequest(id: string) {
     queryKey: [...ordersKey, "request", id],
     queryFn: () => answer(api.GET("/v1/portal/orders/{id}/request", { params: { path: { id } } })),
     staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The evidence of the attempts that have ended, of which the timeline has this number. */
+export function useEvidence(id: string, ended: number) {
+  return useQuery({
+    queryKey: [...ordersKey, "evidence", id, ended],
+    enabled: ended > 0,
+    queryFn: () => answer(api.GET("/v1/portal/orders/{id}/evidence", { params: { path: { id } } })),
   });
 }
 

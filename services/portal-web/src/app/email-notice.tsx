@@ -10,6 +10,7 @@ export function EmailNotice() {
   if (!useIsUnconfirmed()) return null;
   return (
     <Alert
+      data-notice
       role="region"
       aria-label="Confirm your e-mail address"
       title="Confirm your e-mail address"

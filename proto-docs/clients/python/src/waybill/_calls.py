@@ -55,6 +55,14 @@ def correct_delivery(order_id: str, phone: Optional[str], delivery: Optional[New
     return _change(order_id, "delivery-details", {"phone": phone, "delivery": delivery})
 
 
+def delivery_code(order_id: str) -> Call:
+    return Call("POST", f"{_path(order_id)}/delivery-code", True, ("deliveryCode",), body="{}")
+
+
+def evidence(order_id: str) -> Call:
+    return Call("GET", f"{_path(order_id)}/evidence", True, ("order", "attempts"))
+
+
 def _change(order_id: str, call: str, fields: dict[str, Any]) -> Call:
     given = {name: value for name, value in fields.items() if value is not None}
     body = json.dumps(given, ensure_ascii=False, allow_nan=False)

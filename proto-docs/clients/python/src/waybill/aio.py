@@ -28,7 +28,16 @@ from .events import EventPage, Reading
 from .orders import Created
 
 if TYPE_CHECKING:
-    from .schema import NewDelivery, NewOrder, Order, SimulatedEvent, SimulatedOrder, TimelineEntry, WebhookEvent
+    from .schema import (
+        NewDelivery,
+        NewOrder,
+        Order,
+        OrderEvidence,
+        SimulatedEvent,
+        SimulatedOrder,
+        TimelineEntry,
+        WebhookEvent,
+    )
 
 
 class AsyncWaybill:
@@ -165,6 +174,14 @@ class AsyncOrders:
     ) -> Order:
         order: Order = (await self._transport.send(_calls.correct_delivery(order_id, phone, delivery))).body
         return order
+
+    async def issue_delivery_code(self, order_id: str) -> str:
+        code: str = (await self._transport.send(_calls.delivery_code(order_id))).body["deliveryCode"]
+        return code
+
+    async def evidence(self, order_id: str) -> OrderEvidence:
+        evidence: OrderEvidence = (await self._transport.send(_calls.evidence(order_id))).body
+        return evidence
 
     async def simulate(self, order_id: str, event: SimulatedEvent) -> SimulatedOrder:
         order: SimulatedOrder = (await self._transport.send(_calls.simulate(order_id, event))).body

@@ -11,7 +11,16 @@ from ._call import Call
 from ._transport import Transport
 
 if TYPE_CHECKING:
-    from .schema import NewDelivery, NewOrder, Order, OrderCreated, SimulatedEvent, SimulatedOrder, TimelineEntry
+    from .schema import (
+        NewDelivery,
+        NewOrder,
+        Order,
+        OrderCreated,
+        OrderEvidence,
+        SimulatedEvent,
+        SimulatedOrder,
+        TimelineEntry,
+    )
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,16 @@ class Orders:
         """Corrects the phone, the whole address, or both, before the delivery has ended."""
         order: Order = self._transport.send(_calls.correct_delivery(order_id, phone, delivery)).body
         return order
+
+    def issue_delivery_code(self, order_id: str) -> str:
+        """A code for the customer, who tells it to the driver. A repeated call returns the same code."""
+        code: str = self._transport.send(_calls.delivery_code(order_id)).body["deliveryCode"]
+        return code
+
+    def evidence(self, order_id: str) -> OrderEvidence:
+        """The records of an order's attempts, for disputes."""
+        evidence: OrderEvidence = self._transport.send(_calls.evidence(order_id)).body
+        return evidence
 
     def simulate(self, order_id: str, event: SimulatedEvent) -> SimulatedOrder:
         """Moves a test order. After a lost answer, look at the order before you move it again."""

@@ -4,8 +4,6 @@
 pub(super) mod downloads;
 mod packages;
 pub(super) mod site;
-#[cfg(test)]
-mod tests;
 
 use std::sync::OnceLock;
 

@@ -218,6 +218,7 @@ pub(in crate::routes) struct SimulateProgress {
 #[serde(untagged)]
 pub(in crate::routes) enum Report {
     Move(ReportedMove),
+    Delivery(ReportedDelivery),
     Failure(ReportedFailure),
     Cash(ReportedCash),
 }
@@ -239,6 +240,23 @@ pub(in crate::routes) struct ReportedMove {
     cod_amount_paise: Option<Amount>,
 }
 
+/// The customer has the parcel.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::routes) struct ReportedDelivery {
+    /// The fleet's own id of the report, which identifies a repeated one.
+    event_id: FleetEventId,
+    event: DeliveryKind,
+    /// When it happened, as for a move.
+    occurred_at: DateTime<Utc>,
+    driver: Option<ReportedDriver>,
+    /// The reason, in words for the business.
+    reason: Option<OptionalReason>,
+    /// The cash, in paise.
+    cod_amount_paise: Option<Amount>,
+    evidence: Option<ReportedEvidence>,
+}
+
 /// The delivery failed.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -255,6 +273,7 @@ pub(in crate::routes) struct ReportedFailure {
     reason_code: Option<FailureCode>,
     /// The cash, in paise.
     cod_amount_paise: Option<Amount>,
+    evidence: Option<ReportedFailureEvidence>,
 }
 
 /// The cash moved.
@@ -282,6 +301,55 @@ struct ReportedDriver {
     phone: Option<OptionalDriverPhone>,
     /// The vehicle that the customer looks out for.
     vehicle: Option<OptionalVehicle>,
+}
+
+/// What proves the delivery. Send what you have.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ReportedEvidence {
+    /// The code that the customer told the driver, if the business issued one: six digits. A wrong one is refused with 422, and at
+    /// most five of an order are looked at.
+    delivery_code: Option<ReportedCode>,
+    /// The name of the person who took the parcel.
+    recipient_name: Option<OptionalName>,
+    /// Who that person is.
+    recipient_relation: Option<RecipientKind>,
+    /// When the driver took the evidence, by the fleet's clock; not in the future.
+    captured_at: Option<DateTime<Utc>>,
+    place: Option<ReportedPlace>,
+    photo: Option<ReportedPhoto>,
+}
+
+/// What proves the attempt. Send what you have.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ReportedFailureEvidence {
+    /// The name of the person at the door.
+    recipient_name: Option<OptionalName>,
+    /// Who that person is.
+    recipient_relation: Option<RecipientKind>,
+    /// When the driver took the evidence, by the fleet's clock; not in the future.
+    captured_at: Option<DateTime<Utc>>,
+    place: Option<ReportedPlace>,
+    photo: Option<ReportedPhoto>,
+}
+
+/// Where the driver was, in degrees, WGS 84.
+#[derive(ToSchema)]
+struct ReportedPlace {
+    #[schema(minimum = -90, maximum = 90)]
+    latitude: f64,
+    #[schema(minimum = -180, maximum = 180)]
+    longitude: f64,
+}
+
+/// A photo, which stays in your store.
+#[derive(ToSchema)]
+struct ReportedPhoto {
+    /// The link for the business.
+    url: PhotoUrl,
+    /// SHA-256 of the file, in hex.
+    sha256: PhotoHash,
 }
 
 /// Events, oldest first.

@@ -17,7 +17,7 @@ use super::webhooks;
 type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 /// Types with another name in the document.
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 11] = [
     ("OrderView", "Order"),
     ("SimulatedOrderView", "SimulatedOrder"),
     ("SimulationView", "Simulation"),
@@ -28,10 +28,12 @@ const NAMES: [(&str, &str); 10] = [
     ("ReattemptView", "Reattempt"),
     ("ProgressData", "EventData"),
     ("WalletLowBalance", "LowBalanceData"),
+    ("EvidenceView", "OrderEvidence"),
 ];
 
 /// Answers that leave a field without a value out. All others write null.
-const LEAVE_OUT: [&str; 6] = ["Driver", "Error", "FleetOrderList", "OrderList", "Problem", "ProgressData"];
+const LEAVE_OUT: [&str; 7] =
+    ["Driver", "Error", "Evidence", "FleetOrderList", "OrderList", "Problem", "ProgressData"];
 
 pub(super) fn is_of_a_request(name: &str) -> bool {
     let is_report = name.starts_with("Report") && name != "ReportedOrder";

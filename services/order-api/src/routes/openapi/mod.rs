@@ -27,7 +27,7 @@ use web::ApiError;
 use self::answers::add_samples;
 use self::ordered::Json;
 use self::samples::Samples;
-use super::{after_failure, create_order, feed, fleet, integration, simulate, timeline, tracking};
+use super::{after_failure, create_order, evidence, feed, fleet, integration, simulate, timeline, tracking};
 use crate::commands::create_order::receipt::Receipt;
 
 /// The parts that nothing in the code says.
@@ -45,6 +45,8 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         after_failure::correct,
         after_failure::reattempt,
         after_failure::request_return,
+        evidence::issue_code,
+        evidence::of_key,
         simulate::of_key,
         feed::list,
         feed::get,
@@ -58,6 +60,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         bodies::NewItem,
         errors::Error,
         errors::Problem,
+        events::Evidence,
         events::ProgressData,
         events::Remittance,
         events::WalletLowBalance,

@@ -11,12 +11,13 @@ use web::{ApiError, FieldErrors, bearer_token, too_many_failures};
 
 use super::answers::text_of;
 use super::operation::Operation;
-use super::samples::{ATTEMPTS_MAX, CANCEL_REASON, COD, FULL, SMALLEST, Samples};
+use super::samples::{self, ATTEMPTS_MAX, CANCEL_REASON, COD, FULL, SMALLEST, Samples};
 use super::webhooks;
 use crate::commands::MoveError;
 use crate::commands::correct_delivery::CorrectError;
 use crate::commands::create_order::{CreateError, ReusedKey};
 use crate::commands::decide_after_failure::DecideError;
+use crate::commands::issue_delivery_code::IssueError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::{SimulateError, Simulated};
 use crate::domain::{
@@ -27,8 +28,8 @@ use crate::queries::Timeline;
 use crate::queries::feed::FeedError;
 use crate::routes::fleet_page::{FleetPage, OrderPage};
 use crate::routes::{
-    after_failure, authenticate, backend_only, create_order, errors, feed, feed_page, fleet, integration,
-    order_body, quota, simulate, tracking, views,
+    after_failure, authenticate, backend_only, create_order, errors, evidence, feed, feed_page, fleet,
+    integration, order_body, quota, simulate, tracking, views,
 };
 
 /// The seconds of `Retry-After` in examples: of a key, of an address whose failures were too many, of a tracking page.
@@ -40,6 +41,7 @@ pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
     let mut all = of_orders(samples)?;
     all.extend(of_moves(samples));
     all.extend(of_failures(samples));
+    all.extend(of_evidence(samples)?);
     all.extend(of_events(samples));
     all.extend(of_the_fleet(samples));
     all.extend(of_tracking(samples));
@@ -169,6 +171,22 @@ fn of_failures(samples: &Samples) -> [Operation; 3] {
     ]
 }
 
+fn of_evidence(samples: &Samples) -> anyhow::Result<[Operation; 2]> {
+    let (order, records) = samples.evidence()?;
+    let code = evidence::DeliveryCodeView { delivery_code: samples::DELIVERY_CODE.to_owned() };
+    Ok([
+        Operation::new("issueDeliveryCode")
+            .answer("code", "A code", text_of(&code))
+            .errors(with_key(KeyScope::WriteOrders))
+            .errors([errors::order_not_found()])
+            .errors([errors::from_issue(IssueError::Ended(DeliveryStatus::Delivered))]),
+        Operation::new("getEvidence")
+            .answer("delivered", "Delivered", text_of(&evidence::evidence_view(order, records)?))
+            .errors(with_key(KeyScope::ReadOrders))
+            .errors([errors::order_not_found()]),
+    ])
+}
+
 fn of_events(samples: &Samples) -> [Operation; 2] {
     let events = webhooks::of_orders(samples);
     let [(name, event, body), (_, _, other), ..] = events;
@@ -215,6 +233,11 @@ fn of_the_fleet(samples: &Samples) -> [Operation; 2] {
                 ),
             )
             .body(
+                "delivered",
+                "The parcel was delivered",
+                body("run-7-4", "order.delivered", samples::EVIDENCE),
+            )
+            .body(
                 "cash",
                 "Cash was collected",
                 body("run-7-3", "cod.collected", r#""codAmountPaise":154800"#),
@@ -224,7 +247,15 @@ fn of_the_fleet(samples: &Samples) -> [Operation; 2] {
             .errors(with_fleet_token())
             .errors([errors::order_not_found(), ApiError::invalid(field_errors)])
             .errors(too_early)
-            .errors([errors::from_report(ReportError::EventIdReused)])
+            .errors(
+                [
+                    ReportError::EventIdReused,
+                    ReportError::NoCode,
+                    ReportError::WrongCode { left: 4 },
+                    ReportError::CodeBlocked,
+                ]
+                .map(errors::from_report),
+            )
             .errors(of_body()),
         Operation::new("listFleetOrders")
             .answer("page", "One order", text_of(&page))

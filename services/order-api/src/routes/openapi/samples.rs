@@ -4,8 +4,9 @@
 use anyhow::{Context, anyhow};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
-    ApiKeyId, BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, FailureReason, Mode,
-    OrderId, PaymentType, RequestId, TrackingCode, TransferId, WebhookDeliveryId,
+    ApiKeyId, BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, EvidencePlace,
+    FailureReason, Mode, OrderId, PaymentType, RecipientRelation, RequestId, TrackingCode, TransferId,
+    WebhookDeliveryId,
 };
 use events::{Driver, ProgressData};
 use internal_api::wallet::EntryView;
@@ -16,8 +17,8 @@ use url::Url;
 
 use crate::commands::create_order::receipt;
 use crate::domain::{
-    Decided, Decision, ExistingOrder, Fingerprint, NewOrder, Order, OrderDraft, OrderEvent, Placement,
-    TrackingUrls,
+    AttemptFacts, AttemptRecord, Decided, Decision, ExistingOrder, Fingerprint, NewOrder, Order, OrderDraft,
+    OrderEvent, PersonalFacts, Placement, TrackingUrls,
 };
 use crate::routes::order_body;
 
@@ -30,6 +31,15 @@ pub(super) const FULL: &str = include_str!("examples/full.json");
 pub(super) const COD: &str = include_str!("examples/cod.json");
 pub(super) const IDEMPOTENCY_KEY: &str = "malabar-coffee-1001";
 pub(super) const CANCEL_REASON: &str = "The customer changed their mind";
+
+pub(super) const DELIVERY_CODE: &str = "482915";
+/// Of a report.
+pub(super) const EVIDENCE: &str = concat!(
+    r#""evidence":{"deliveryCode":"482915","recipientName":"Asha Rao","recipientRelation":"customer","#,
+    r#""capturedAt":"2026-01-31T09:30:50Z","place":{"latitude":12.9784,"longitude":77.6408},"#,
+    r#""photo":{"url":"https://fleet.example/photos/7","#,
+    r#""sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}}"#,
+);
 
 pub(super) const ATTEMPTS_MAX: u32 = DeliveryState::ATTEMPTS_MAX_DEFAULT;
 
@@ -171,6 +181,42 @@ impl Samples {
                 }
             })
             .collect()
+    }
+
+    /// A delivered order, and the records of its attempts.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub(super) fn evidence(&self) -> anyhow::Result<(Order, Vec<AttemptRecord>)> {
+        use EventKind::{DriverAssigned, OrderDelivered, OrderOutForDelivery, OrderPickedUp};
+        let order =
+            self.order(Mode::Live, &[DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderDelivered]);
+        let at = order.updated_at;
+        let facts = AttemptFacts {
+            order_id: order.id,
+            attempt: 1,
+            event: OrderDelivered,
+            sequence: order.sequence,
+            report_id: "run-7-4".to_owned(),
+            occurred_at: at,
+            recorded_at: at,
+            reason_code: None,
+            captured_at: Some(at - TimeDelta::seconds(190)),
+            recipient_relation: Some(RecipientRelation::Customer.to_string()),
+            code_verified: Some(true),
+            photo_sha256: Some("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned()),
+            personal_hash: String::new(),
+            previous_hash: None,
+        };
+        let personal = PersonalFacts {
+            salt: "0f".repeat(16),
+            place: Some(EvidencePlace { latitude: 12.978_4, longitude: 77.640_8 }),
+            recipient_name: Some("Asha Rao".to_owned()),
+            photo_url: Some("https://fleet.example/photos/7".to_owned()),
+            reason: None,
+        };
+        let record = AttemptRecord::new(facts, &personal, &[])?;
+        Ok((order, vec![record]))
     }
 
     /// The fee, as the wallet's statement shows it.

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use domain::schema::{id_pattern, open_words};
 use domain::{
-    Email, EventId, EventKind, FailureReason, KeyScope, OrderId, Paise, TrackingCode, is_invisible,
+    Email, EventId, EventKind, FailureReason, KeyScope, OrderId, Paise, RecipientRelation, TrackingCode,
+    is_invisible,
 };
 use serde_json::json;
 use strum::VariantArray;
@@ -13,8 +14,9 @@ use utoipa::openapi::{KnownFormat, Ref, SchemaFormat};
 use web::{PHONE_TEXT, PINCODE_TEXT, TextRule};
 
 use crate::routes::limits::{
-    ADDRESS, ADDRESS_LINE, DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, FULL_ADDRESS, ITEMS_MAX, NAME, NOTE,
-    QUANTITY_MAX, REASON, REFERENCE, REPORT_ID, SOURCE, TOTAL_ITEMS_MAX, WAIT_MAX_S, WEIGHT_KG_MAX,
+    ADDRESS, ADDRESS_LINE, DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, FULL_ADDRESS, HASH_LENGTH, ITEMS_MAX,
+    NAME, NOTE, PHOTO_URL, PHOTO_URL_BEGIN, QUANTITY_MAX, REASON, REFERENCE, REPORT_ID, SOURCE,
+    TOTAL_ITEMS_MAX, WAIT_MAX_S, WEIGHT_KG_MAX,
 };
 
 /// Types that exist in the document only: each names a computed schema.
@@ -71,7 +73,14 @@ schemas! {
     DriverName = text(DRIVER_NAME);
     OptionalDriverPhone = optional_text(DRIVER_PHONE);
     OptionalVehicle = optional_text(DRIVER_VEHICLE);
-    MoveKind = progress(|kind| kind != EventKind::OrderFailed && !kind.is_cash());
+    RecipientKind = words(RecipientRelation::words());
+    ReportedCode = format(string().pattern(Some("^([0-9]{6})?$")), "delivery-code");
+    PhotoUrl = format(string().pattern(Some(format!("^{PHOTO_URL_BEGIN}[!-~]+$"))), "photo-url").max_length(Some(PHOTO_URL.max));
+    PhotoHash = string().pattern(Some(format!("^[0-9a-f]{{{HASH_LENGTH}}}$")));
+    MoveKind = progress(|kind| {
+        !matches!(kind, EventKind::OrderDelivered | EventKind::OrderFailed) && !kind.is_cash()
+    });
+    DeliveryKind = progress(|kind| kind == EventKind::OrderDelivered);
     FailureKind = progress(|kind| kind == EventKind::OrderFailed);
     CashKind = progress(EventKind::is_cash);
     OrderIdParameter = format(string().pattern(Some(id_pattern(OrderId::PREFIX))), "order-id");

@@ -139,6 +139,7 @@ fn codes_of_the_sources() -> BTreeSet<String> {
         include_str!("../backend_only.rs"),
         include_str!("../create_order.rs"),
         include_str!("../errors.rs"),
+        include_str!("../evidence.rs"),
         include_str!("../fleet.rs"),
         include_str!("../integration.rs"),
         include_str!("../quota.rs"),

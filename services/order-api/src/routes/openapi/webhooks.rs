@@ -30,8 +30,8 @@ pub(in crate::routes) struct WebhookEvent {
     order: Option<WebhookOrder>,
     #[schema(value_type = ProgressData)]
     data: Value,
-    /// When the order's personal data was erased; left out before, and in events without any. `data` has neither `driver` nor
-    /// `reason` afterwards.
+    /// When the order's personal data was erased; left out before, and in events without any. `data` has no `driver`, `reason` and
+    /// `evidence` afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     personal_data_erased_at: Option<DateTime<Utc>>,
@@ -55,7 +55,9 @@ fn description(kind: EventKind) -> &'static str {
         EventKind::DriverUnassigned => "The driver dropped out; another one is needed.",
         EventKind::OrderPickedUp => "The driver has the parcel.",
         EventKind::OrderOutForDelivery => "The parcel is on its way to the customer.",
-        EventKind::OrderDelivered => "The customer has the parcel.",
+        EventKind::OrderDelivered => {
+            "The customer has the parcel: `data.evidence` says what the fleet proves, if it sent any, until it is erased."
+        }
         EventKind::OrderFailed => {
             "The delivery failed: `data.reason` says why, until it is erased, and `data.reasonCode` if the fleet gave one."
         }
@@ -176,14 +178,22 @@ fn further(samples: &Samples) -> [Sample; 8] {
 }
 
 /// The examples of events that belong to an order.
-pub(super) fn of_orders(samples: &Samples) -> [Sample; 4] {
-    use EventKind::{DriverAssigned, OrderFailed, OrderOutForDelivery, OrderPickedUp};
+pub(super) fn of_orders(samples: &Samples) -> [Sample; 5] {
+    use EventKind::{DriverAssigned, OrderDelivered, OrderFailed, OrderOutForDelivery, OrderPickedUp};
+    let delivered = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderDelivered];
+    let evidence = json!({
+        "attempt": 1, "capturedAt": "2026-01-31T09:33:50Z",
+        "place": { "latitude": 12.978_4, "longitude": 77.640_8 },
+        "recipientName": "Asha Rao", "recipientRelation": "customer", "codeVerified": true,
+        "hash": "a3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    });
     let failed = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
     let driver = samples.order(Mode::Live, &[DriverAssigned]).driver;
     [
         ("picked_up", body(samples, &failed[..2], json!({}))),
         ("created", body(samples, &[], json!({}))),
         ("assigned", body(samples, &failed[..1], json!({ "driver": driver }))),
+        ("delivered", body(samples, &delivered, json!({ "evidence": evidence }))),
         (
             "failed",
             body(

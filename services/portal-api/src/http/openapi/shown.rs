@@ -1,7 +1,7 @@
 //! Responses with orders, as the document describes them: with the mark of masked data, which the guard adds.
 
 use domain::OrderId;
-use internal_api::orders::{ExceptionCounts, OrderView, SimulatedOrderView};
+use internal_api::orders::{EvidenceView, ExceptionCounts, OrderView, SimulatedOrderView};
 use internal_api::webhooks::DeliveryDetails;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,6 +40,18 @@ pub(crate) struct ShownExceptions {
     data: Vec<ShownOrder>,
     /// Whether there are more than are listed.
     has_more: bool,
+}
+
+/// The evidence as the role of the user sees it. Without the permission `read_customers`, reasons, places, names, photos and
+/// `personal` are null.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownEvidence {
+    #[serde(flatten)]
+    evidence: EvidenceView,
+    /// Whether personal data is masked for the role. Left out otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    personal_data_masked: Option<bool>,
 }
 
 /// As [`ShownOrder`].

@@ -1,5 +1,6 @@
 //! `/v1/portal/orders`: forwarded to order-api.
 
+use actix_web::http::header::CONTENT_DISPOSITION;
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{Mode, OrderId};
@@ -75,6 +76,27 @@ pub(crate) async fn events(
     let order = order_id(&order)?.to_string();
     let page = page_query(&request)?;
     Ok(HttpResponse::Ok().json(state.peers.orders.events(session.business, &order, &page).await?))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/portal/orders/{id}/evidence",
+    operation_id = "readEvidence",
+    tag = "Orders",
+    summary = "Read the evidence of an order's attempts, as a file",
+    description = "For disputes: `verification` says how to check the hashes. Without the permission `read_customers`, reasons, places, names, photos and `personal` are null, and `personalDataMasked` is true.",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    responses((status = 200, description = "The evidence.", body = shown::ShownEvidence)),
+)]
+pub(crate) async fn evidence(
+    state: Data<State>,
+    session: ReqData<Session>,
+    order: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?.to_string();
+    let evidence = state.peers.orders.evidence(session.business, &order).await?;
+    let file = format!("attachment; filename=\"evidence-{order}.json\"");
+    Ok(HttpResponse::Ok().insert_header((CONTENT_DISPOSITION, file)).json(evidence))
 }
 
 #[utoipa::path(

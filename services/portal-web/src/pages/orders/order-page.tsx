@@ -14,6 +14,7 @@ import { CancelOrder } from "./cancel-order";
 import { CorrectDelivery } from "./correct-delivery";
 import { canCancel, canCorrect, wasPickedUp } from "./next-events";
 import { DeliveryBadge } from "./order-badges";
+import { OrderEvidence } from "./order-evidence";
 import { OrderMoney } from "./order-money";
 import { OrderOutcome } from "./order-outcome";
 import { OrderParcel } from "./order-parcel";
@@ -122,6 +123,7 @@ function Delivery({ order, timeline }: PartProps) {
             <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
           )}
           <OrderTimeline timeline={timeline} transferPath={seesMoney ? transferPath : undefined} />
+          <OrderEvidence order={order} entries={timeline.rows} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>

@@ -1,0 +1,114 @@
+import { Alert, Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { IconDownload, IconPrinter } from "@tabler/icons-react";
+import { type Evidence, type Order, type TimelineEntry, useEvidence } from "../../api/orders";
+import { ErrorState } from "../../components/error-state";
+import { Fact, Facts } from "../../components/facts";
+import { MaskedNotice } from "../../components/masked-notice";
+import { Section } from "../../components/section";
+import { Time } from "../../components/time";
+import { eventLabel } from "../../format/event-labels";
+import { failureReason } from "../../format/failure-labels";
+import { sentence } from "../../format/order-labels";
+import classes from "./evidence.module.css";
+import { statusEntries } from "./order-timeline";
+
+/** What the fleet proved about each attempt, for disputes. */
+export function OrderEvidence({ order, entries }: { order: Order; entries: TimelineEntry[] }) {
+  const ended = statusEntries(entries).filter(({ event }) => ENDS.includes(event)).length;
+  const { data: evidence, error, refetch } = useEvidence(order.id, ended);
+  if (error && ended > 0) {
+    return (
+      <Section title="Evidence">
+        <ErrorState error={error} onRetry={() => refetch()} />
+      </Section>
+    );
+  }
+  if (!evidence || evidence.attempts.length === 0) return null;
+  return (
+    <Section title="Evidence" actions={<Actions order={order} />}>
+      <Stack>
+        <MaskedNotice isMasked={evidence.personalDataMasked}>
+          Reasons, recipients, places and photos are hidden.
+        </MaskedNotice>
+        {!evidence.intact && (
+          <Alert color="red" title="These records were changed">
+            Their hashes do not match. Compare them with those that your webhooks carried, and ask your
+            delivery company.
+          </Alert>
+        )}
+        {evidence.attempts.map((attempt) => (
+          <Attempt key={attempt.attempt} attempt={attempt} />
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+const ENDS = ["order.delivered", "order.failed"];
+
+/** The browser's print dialog also makes PDFs. */
+function Actions({ order }: { order: Order }) {
+  return (
+    <Group gap="xs">
+      <Button
+        component="a"
+        href={`/v1/portal/orders/${order.id}/evidence`}
+        download
+        variant="default"
+        size="xs"
+        leftSection={<IconDownload size={14} aria-hidden />}
+      >
+        Download evidence
+      </Button>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<IconPrinter size={14} aria-hidden />}
+        onClick={() => window.print()}
+      >
+        Print or save as PDF
+      </Button>
+    </Group>
+  );
+}
+
+function Attempt({ attempt }: { attempt: Evidence["attempts"][number] }) {
+  const { place, photo, reasonCode, reason, recipientName, recipientRelation } = attempt;
+  const why = [reasonCode && failureReason(reasonCode), reason && sentence(reason)].filter(Boolean);
+  const who = [recipientName, recipientRelation && sentence(recipientRelation)].filter(Boolean);
+  return (
+    <article aria-label={`Attempt ${attempt.attempt}`}>
+      <Title order={3} size="sm" mb={6}>
+        Attempt {attempt.attempt}: {eventLabel(attempt.event)}
+      </Title>
+      <Facts>
+        <Fact name="Happened">
+          <Time at={attempt.occurredAt} />
+        </Fact>
+        <Fact name="Recorded">
+          <Time at={attempt.recordedAt} />
+        </Fact>
+        <Fact name="Reason">{why.join(": ")}</Fact>
+        <Fact name="Recipient">{who.join(", ")}</Fact>
+        <Fact name="Delivery code">{codeInWords(attempt.codeVerified)}</Fact>
+        <Fact name="Place">{place && `${place.latitude}, ${place.longitude}`}</Fact>
+        <Fact name="Evidence taken">{attempt.capturedAt && <Time at={attempt.capturedAt} />}</Fact>
+        <Fact name="Photo">
+          {photo && (
+            <Anchor href={photo.url} target="_blank" rel="noreferrer" inherit className={classes.photo}>
+              Open the photo
+            </Anchor>
+          )}
+        </Fact>
+      </Facts>
+      <Text size="xs" c="dimmed" mt={6} className={classes.hash}>
+        SHA-256 of the record: {attempt.hash}
+      </Text>
+    </article>
+  );
+}
+
+function codeInWords(verified: boolean | null | undefined) {
+  if (verified === true) return "The driver had the customer’s code";
+  return verified === false && "Issued, but the driver did not have it";
+}

@@ -1,0 +1,36 @@
+import { placeOrder, report } from "../support/api";
+import { newBusiness, openLive } from "../support/business";
+import { check } from "../support/page-checks";
+import { expect, screenshot, test } from "../support/test";
+
+test("the evidence of each attempt is shown, downloaded and printed", async ({ page }) => {
+  const key = await openLive(page, await newBusiness(page, "Proof"));
+  const order = await placeOrder(key, "proof-1");
+  for (const event of ["driver.assigned", "order.picked_up"]) await report(order.id, event);
+  const place = { latitude: 12.9716, longitude: 77.5946 };
+  await report(order.id, "order.failed", { reason: "nobody at home", evidence: { place } });
+  await report(order.id, "driver.assigned", { eventId: `${order.id}-again` });
+  await report(order.id, "order.out_for_delivery");
+  await page.goto(`/orders/${order.id}`);
+  const first = page.getByRole("article", { name: "Attempt 1" });
+  await expect(first.getByText("12.9716, 77.5946")).toBeVisible();
+  await expect(first.getByText("Nobody at home")).toBeVisible();
+
+  const photo = { url: "https://fleet.example/photos/7", sha256: "0f".repeat(32) };
+  const evidence = { place, photo, recipientName: "Asha Rao", recipientRelation: "neighbour" };
+  await report(order.id, "order.delivered", { evidence });
+  const second = page.getByRole("article", { name: "Attempt 2" });
+  await expect(second.getByText("Asha Rao, Neighbour")).toBeVisible();
+  await expect(second.getByRole("link", { name: "Open the photo" })).toHaveAttribute("href", photo.url);
+  await check(page, "order-evidence", { bothSizes: true });
+
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download evidence" }).click();
+  expect((await downloading).suggestedFilename()).toBe(`evidence-${order.id}.json`);
+
+  await page.emulateMedia({ media: "print" });
+  await expect(second.getByText("Asha Rao, Neighbour")).toBeVisible();
+  await expect(page.getByRole("complementary", { name: "Side bar" })).toBeHidden();
+  await expect(page.getByRole("link", { name: "Download evidence" })).toBeHidden();
+  await screenshot(page, "order-evidence-printed");
+});
