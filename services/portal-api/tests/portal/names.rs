@@ -1,5 +1,6 @@
 //! Names of users and of the business, its contact, and the notes of the staff.
 
+use chrono::TimeDelta;
 use serde_json::json;
 
 use crate::mail_folder::MailFolder;
@@ -154,6 +155,8 @@ async fn the_staff_notes_something_about_a_business_for_the_staff() {
     for text in ["Pays late", "Called\non Monday"] {
         let added = operator.post(&notes, json!({ "text": text })).await;
         assert_eq!((added.status, &added.body["text"]), (201, &json!(text)), "{added:?}");
+        // Entries of one moment have no order among them.
+        portal.clock.advance(TimeDelta::milliseconds(1));
     }
     let page = operator.get(&format!("{notes}?limit=1")).await.body;
     assert_eq!((&page["data"][0]["text"], &page["hasMore"]), (&json!("Called\non Monday"), &json!(true)));
