@@ -148,6 +148,9 @@ pub struct CashQuery {
     /// Absent for a wallet of an older release, which refuses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<String>,
+    /// `false`: the totals are zero, which saves their queries. Absent as `late`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub totals: Option<String>,
 }
 
 /// A business with outstanding cash, for the operator.

@@ -117,8 +117,8 @@ pub struct Correction {
     pub delivery: Option<Delivery>,
 }
 
-/// The section of the phone and the address that the request had, of a corrected order. It is part of the details, so that it is
-/// erased with them.
+/// The section of the phone and the address that the request had, of a corrected order. As a part of the details it is erased with
+/// them, and in their form it is masked like them, also by release 1.0.0.
 const AS_SENT: &str = "asSent";
 
 impl Correction {
@@ -132,8 +132,7 @@ impl Correction {
             corrected["delivery"] = json!(delivery);
         }
         if corrected != *details && details.get(AS_SENT).is_none() {
-            corrected[AS_SENT] =
-                json!({ "phone": details["customer"]["phone"], "delivery": details["delivery"] });
+            corrected[AS_SENT] = json!({ "customer": { "phone": details["customer"]["phone"] }, "delivery": details["delivery"] });
         }
         corrected
     }
@@ -143,7 +142,7 @@ impl Correction {
 pub fn without_corrections(details: &Value) -> Value {
     let mut details = details.clone();
     if let Some(mut sent) = details.as_object_mut().and_then(|sections| sections.remove(AS_SENT)) {
-        details["customer"]["phone"] = sent["phone"].take();
+        details["customer"]["phone"] = sent["customer"]["phone"].take();
         details["delivery"] = sent["delivery"].take();
     }
     details

@@ -15,8 +15,7 @@ use crate::team::store::invitations;
 
 const BATCH_MAX: i64 = 1_000;
 const BATCHES_MAX: usize = 50;
-/// Each has up to 1,000 chunks.
-const EXPORTS_BATCH_MAX: i64 = 5;
+const EXPORTS_MAX: usize = 500;
 /// Ended sessions are kept to show who was logged in when.
 const SESSIONS_KEPT: TimeDelta = TimeDelta::days(30);
 /// The sender removes expired mails earlier. This removes the mails of an operator who has disabled mails.
@@ -29,7 +28,7 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
     // Nothing is older than the epoch.
     let before = |kept: Option<TimeDelta>| kept.map_or(DateTime::UNIX_EPOCH, |kept| now - kept);
     for _ in 0..BATCHES_MAX {
-        let pruned: Result<[usize; 13], StoreError> = state
+        let pruned: Result<[usize; 12], StoreError> = state
             .unit
             .database
             .read(async |conn| {
@@ -43,7 +42,6 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
                     log_in_challenges::prune(conn, now, BATCH_MAX).await?,
                     passkey_ceremonies::prune(conn, now, BATCH_MAX).await?,
                     sso_log_ins::prune(conn, now, BATCH_MAX).await?,
-                    exports::prune(conn, now, EXPORTS_BATCH_MAX).await?,
                     operator_audit_log::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
                     approvals::prune(conn, before(kept.of_operator), BATCH_MAX).await?,
                     audit_log::prune(conn, before(kept.of_businesses), BATCH_MAX).await?,
@@ -53,6 +51,19 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
         let pruned = pruned?;
         tracing::debug!(?pruned, "old rows deleted");
         if pruned.iter().all(|rows| *rows < usize::try_from(BATCH_MAX).unwrap_or(usize::MAX)) {
+            break;
+        }
+    }
+    prune_exports(state).await
+}
+
+/// One at a time, because a file can be large.
+async fn prune_exports(state: &State) -> Result<(), StoreError> {
+    let (now, database) = (state.unit.clock.now(), &state.unit.database);
+    for _ in 0..EXPORTS_MAX {
+        let pruned: Result<usize, StoreError> =
+            database.read(async |conn| exports::prune(conn, now, 1).await).await;
+        if pruned? == 0 {
             break;
         }
     }

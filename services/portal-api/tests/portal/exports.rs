@@ -250,7 +250,7 @@ async fn a_file_whose_writer_died_is_written_again_by_another() {
 }
 
 #[tokio::test]
-async fn an_outage_is_retried_and_a_refusal_is_not() {
+async fn outages_and_refusals_are_retried() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     let list = list_of(&owner.business);
@@ -264,9 +264,15 @@ async fn an_outage_is_retried_and_a_refusal_is_not() {
     let ended = done(&mut owner.client, &path).await;
     assert_eq!((&ended["state"], &ended["rows"]), (&json!("done"), &json!(1)));
 
+    // A refusal of another instance may pass, until the last attempt.
     let refusal = json!({ "code": "invalid_request", "message": "No." });
     portal.peers.answer_in_turn(&list, [(200, orders()), (400, refusal)]);
     let begun = owner.client.post(OF_ORDERS, json!({})).await.body;
+    let waiting = "exports WHERE state = 'waiting' AND attempts = 1";
+    until("the first attempt has ended", async || count(&portal, waiting).await == 1).await;
+    let last = "UPDATE exports SET attempts = 4 WHERE state = 'waiting'";
+    portal.connect().await.batch_execute(last).await.unwrap();
+    portal.clock.advance(TimeDelta::seconds(20));
     let ended = done(&mut owner.client, &format!("{EXPORTS}/{}", begun["id"].as_str().unwrap())).await;
     assert_eq!((&ended["state"], &ended["failure"]), (&json!("failed"), &json!("refused")));
 }

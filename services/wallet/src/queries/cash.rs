@@ -57,7 +57,7 @@ async fn complete(
 }
 
 /// The matching cash of a business, newest order first: up to `limit`, and one more if there are more; and the totals of the
-/// business. `None` if the filter names an order without cash.
+/// business, if wanted. `None` if the filter names an order without cash.
 ///
 /// # Errors
 /// When the database fails.
@@ -65,7 +65,7 @@ pub(crate) async fn of_business(
     state: &State,
     business: BusinessId,
     filter: &CashFilter,
-    is_late: bool,
+    (is_late, has_totals): (bool, bool),
     limit: usize,
 ) -> Result<Option<(Vec<CashLine>, Totals)>, StoreError> {
     let (database, now) = (&state.unit.database, state.unit.clock.now());
@@ -80,7 +80,8 @@ pub(crate) async fn of_business(
             }
             let records = store::cash::page(conn, business, &filter, one_more(limit)).await?;
             let lines = complete(conn, records).await?;
-            let mut totals = store::cash_totals::of_businesses(conn, &[business], (now, late_before)).await?;
+            let counted = if has_totals { &[business][..] } else { &[] };
+            let mut totals = store::cash_totals::of_businesses(conn, counted, (now, late_before)).await?;
             Ok(Some((lines, totals.remove(&business).unwrap_or_default())))
         })
         .await

@@ -27,16 +27,18 @@ pub(super) async fn of_business(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
-    let (page, filter, is_late) = read_query(&request, |fields| {
+    let (page, filter, late, totals) = read_query(&request, |fields| {
         let filter = CashFilter {
             status: fields.parsed("status", "pending, collected, handed_over or settled"),
             discrepant: fields.parsed("discrepant", "true or false").unwrap_or_default(),
             ..CashFilter::default()
         };
-        (fields.page(), filter, fields.parsed("late", "true or false").unwrap_or_default())
+        let mut flag = |name, default| fields.parsed(name, "true or false").unwrap_or(default);
+        let (late, totals) = (flag("late", false), flag("totals", true));
+        (fields.page(), filter, late, totals)
     })?;
     let filter = CashFilter { before: order_cursor(page.starting_after.as_deref())?, ..filter };
-    let found = queries::cash::of_business(&state, business, &filter, is_late, page.limit).await?;
+    let found = queries::cash::of_business(&state, business, &filter, (late, totals), page.limit).await?;
     let (records, totals) = found.ok_or_else(unknown_order)?;
     let page = Page::cut(records, page.limit).map(|line| view(state.cash_terms, line));
     let totals = totals_view(&totals)?;

@@ -1,8 +1,9 @@
 //! Differences of cash: which are open, and what the metrics count.
 
-use domain::{BusinessId, EventKind, OrderId};
+use domain::{BusinessId, EventKind, OrderId, Paise};
 use internal_api::PageQuery;
 use internal_api::cash::{AssignDifference, CashQuery, CashView};
+use internal_api::remittances::RemittanceLine;
 use test_kit::until;
 
 use crate::broker::publish;
@@ -38,12 +39,20 @@ async fn a_difference_is_open_until_it_is_closed() {
     assert_eq!(shown.resolution, closed.resolution);
 
     // Another report opens it again.
-    publish(&harness, &[crossing(940)]).await;
-    until("the report is handled", async || harness.number(HANDLED).await == before + 3).await;
-    assert_open(&harness, [business, other], &[(business, orders[0])]).await;
+    let shorter = event(&harness, other, foreign, EventKind::CodHandedOver, Some(700));
+    publish(&harness, &[crossing(940), shorter]).await;
+    until("the reports are handled", async || harness.number(HANDLED).await == before + 4).await;
+    assert_open(&harness, [business, other], &[(business, orders[0]), (other, foreign)]).await;
     // Only the remittance booked the settlement.
     assert!(has_metric(&harness, "wallet_cash_steps_total", "settled", 1).await);
     assert!(has_metric(&harness, "wallet_cash_discrepancies_total", "settled", 2).await);
+
+    // Also a bank transfer of another amount.
+    harness.wallet.assign_cash_difference(other, &foreign.to_string(), &closed).await.expect("closed");
+    let less =
+        RemittanceLine { amount_paise: Some(Paise::new(600)), note: Some("less".into()), ..line(foreign) };
+    harness.wallet.remit(other, &request("UTR 2", vec![less])).await.expect("a remittance");
+    assert_open(&harness, [business, other], &[(business, orders[0]), (other, foreign)]).await;
 }
 
 /// Exactly these differences are open, at most one of each business.

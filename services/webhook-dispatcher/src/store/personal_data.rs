@@ -89,9 +89,11 @@ pub(crate) async fn erase_bodies(
         .await?)
 }
 
+/// Of the fields in `ProgressData::PERSONAL`.
 const ERASE_HELD_BACK: &str = "
     UPDATE held_back_events
-    SET envelope = (envelope::jsonb #- '{payload,data,driver}' #- '{payload,data,reason}')::json
+    SET envelope = (envelope::jsonb #- '{payload,data,driver}' #- '{payload,data,reason}'
+        #- '{payload,data,evidence}')::json
     WHERE order_id = $2 AND business_id = $1";
 
 pub(crate) async fn erase_held_back(

@@ -5,7 +5,7 @@ use diesel::sql_query;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use domain::{Clock, EventId, EventKind, Mode};
-use events::{Body, Driver, Envelope, PersonalDataErased, ProgressData};
+use events::{Body, Driver, Envelope, Evidence, PersonalDataErased, ProgressData};
 use internal_api::webhooks::DeliveryState;
 use serde_json::json;
 use test_kit::until;
@@ -15,13 +15,27 @@ use crate::receiver::{Latch, Receiver, Reply, reply};
 
 const NAME: &str = "Quentina";
 
+fn evidence() -> Evidence {
+    Evidence {
+        attempt: 1,
+        captured_at: None,
+        place: None,
+        recipient_name: Some(NAME.to_owned()),
+        recipient_relation: None,
+        code_verified: None,
+        photo: None,
+        hash: String::new(),
+    }
+}
+
 /// Contains personal data.
 fn telling(harness: &Harness, order: &TestOrder, sequence: i64, kind: EventKind) -> Envelope {
     let mut envelope = harness.envelope(order, sequence, kind);
     if let Body::Order(event) = &mut envelope.body {
         let driver = Driver { name: NAME.to_owned(), phone: Some("+919800000009".to_owned()), vehicle: None };
         let reason = Some(format!("{NAME} was there"));
-        event.data = ProgressData { driver: Some(driver), reason, ..ProgressData::default() };
+        let evidence = Some(evidence());
+        event.data = ProgressData { driver: Some(driver), reason, evidence, ..ProgressData::default() };
     }
     envelope
 }

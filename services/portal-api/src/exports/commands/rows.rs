@@ -74,6 +74,7 @@ impl Source {
             }
             Self::Cash(query) => {
                 let page = state.peers.wallet.cash(business, query).await?;
+                query.totals = Some("false".to_owned());
                 let next = page.data.last().map(|cash| cash.order_id).filter(|_| page.has_more);
                 query.starting_after = next.map(|order| order.to_string());
                 Ok(Rows { rows: page.data.iter().map(cash_row).collect(), next })

@@ -180,13 +180,15 @@ async fn mail_author(
 
 async fn record(state: &State, export: &Export, interrupted: &Interrupted) -> Result<(), StoreError> {
     let now = state.unit.clock.now();
+    let is_last = export.attempts >= ATTEMPTS_MAX;
     let failure = match interrupted {
         Interrupted::Lost => return Ok(()),
         Interrupted::TooManyRows => Some(ExportFailure::TooManyRows),
-        Interrupted::Peer(CallError::Refused { .. }) => Some(ExportFailure::Refused),
         Interrupted::Damaged(_) => Some(ExportFailure::Unavailable),
+        // The owner accepted the filter before. An instance of an older release, or under load, may refuse it for a while.
+        Interrupted::Peer(CallError::Refused { .. }) => is_last.then_some(ExportFailure::Refused),
         Interrupted::Stopping | Interrupted::Peer(_) | Interrupted::Store(_) => {
-            (export.attempts >= ATTEMPTS_MAX).then_some(ExportFailure::Unavailable)
+            is_last.then_some(ExportFailure::Unavailable)
         }
     };
     let is_stopping = matches!(interrupted, Interrupted::Stopping);

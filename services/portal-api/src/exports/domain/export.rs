@@ -78,7 +78,7 @@ pub(crate) enum ExportState {
 pub(crate) enum ExportFailure {
     /// More than a million.
     TooManyRows,
-    /// The owner of the data refused the filter.
+    /// The owner of the data refused the filter in five attempts.
     Refused,
     /// A service did not answer in five attempts.
     Unavailable,

@@ -123,6 +123,7 @@ pub(crate) fn filter(fields: &mut QueryFields) -> CashQuery {
         status: fields.text("status", FORWARDED),
         discrepant: fields.text("discrepant", FORWARDED),
         late: fields.text("late", FORWARDED),
+        totals: None,
     }
 }
 
