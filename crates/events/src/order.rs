@@ -67,7 +67,7 @@ pub struct ProgressData {
     /// The bank transfer that settled the cash, if the operator recorded it in Waybill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remittance: Option<Remittance>,
-    /// What the fleet reported as evidence of a delivery, or of an attempt that failed.
+    /// Of `order.delivered` and `order.failed`: the attempt, the hash of its record, and what the fleet reported as evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
 }
@@ -83,7 +83,7 @@ impl ProgressData {
     }
 }
 
-/// The evidence of one attempt. Fields without a value are left out.
+/// The evidence of one attempt. Fields without a value are left out, so that often only `attempt` and `hash` are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {

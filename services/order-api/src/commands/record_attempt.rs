@@ -12,14 +12,13 @@ use crate::store::evidence;
 /// What a report says about an attempt, next to its progress.
 pub(super) struct Reported {
     pub(super) report_id: String,
-    /// The business receives it with the event.
     pub(super) evidence: Option<Evidence>,
     /// `None`: no code was issued.
     pub(super) code_verified: Option<bool>,
 }
 
-/// Stores the record of the attempt that `progress` ends, and adds its evidence to the event. Other progress has no record. The
-/// caller holds the lock of the order's row.
+/// Stores the record of the attempt that `progress` ends, and adds it to the event: its hash is how the business notices that
+/// the last record was replaced. Other progress has no record. The caller holds the lock of the order's row.
 pub(super) async fn record_attempt(
     state: &State,
     conn: &mut AsyncPgConnection,
@@ -30,7 +29,6 @@ pub(super) async fn record_attempt(
     if !matches!(progress.event, EventKind::OrderDelivered | EventKind::OrderFailed) {
         return Ok(());
     }
-    let is_sent = reported.evidence.is_some() || reported.code_verified.is_some();
     let before = evidence::of_order(conn, order.business_id, order.id).await?;
     let (facts, personal) = read(state, order, progress, reported);
     let corrupt = |error: serde_json::Error| StoreError::Corrupt(format!("delivery_evidence: {error}"));
@@ -39,7 +37,7 @@ pub(super) async fn record_attempt(
     let is_erased = order.personal_data_erased_at.is_some();
     let record = if is_erased { record.erased() } else { record };
     evidence::append(conn, order.business_id, order.id, facts.attempt, &record).await?;
-    progress.data.evidence = is_sent.then(|| of_event(facts, personal, record.hash));
+    progress.data.evidence = Some(of_event(facts, personal, record.hash));
     Ok(())
 }
 

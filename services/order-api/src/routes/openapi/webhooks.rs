@@ -15,6 +15,9 @@ use super::components::{reference, union, without_null};
 use super::samples::{self, Samples};
 use super::schema::{string, words};
 
+/// Of an attempt's record.
+const HASH: &str = "a3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 /// The form of every webhook's body.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -56,10 +59,11 @@ fn description(kind: EventKind) -> &'static str {
         EventKind::OrderPickedUp => "The driver has the parcel.",
         EventKind::OrderOutForDelivery => "The parcel is on its way to the customer.",
         EventKind::OrderDelivered => {
-            "The customer has the parcel: `data.evidence` says what the fleet proves, if it sent any, until it is erased."
+            "The customer has the parcel: `data.evidence` has the hash of the record and what the fleet proves, until it is erased."
         }
         EventKind::OrderFailed => {
-            "The delivery failed: `data.reason` says why, until it is erased, and `data.reasonCode` if the fleet gave one."
+            "The delivery failed: `data.reason` says why, until it is erased, and `data.reasonCode` if the fleet gave one. \
+             `data.evidence` is as with `order.delivered`."
         }
         EventKind::OrderCancelled => "The order was cancelled: `data.reason` says why, if one was given.",
         EventKind::OrderReturned => "You have the parcel back.",
@@ -185,7 +189,7 @@ pub(super) fn of_orders(samples: &Samples) -> [Sample; 5] {
         "attempt": 1, "capturedAt": "2026-01-31T09:33:50Z",
         "place": { "latitude": 12.978_4, "longitude": 77.640_8 },
         "recipientName": "Asha Rao", "recipientRelation": "customer", "codeVerified": true,
-        "hash": "a3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "hash": HASH,
     });
     let failed = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
     let driver = samples.order(Mode::Live, &[DriverAssigned]).driver;
@@ -199,7 +203,10 @@ pub(super) fn of_orders(samples: &Samples) -> [Sample; 5] {
             body(
                 samples,
                 &failed,
-                json!({ "reason": "Nobody at home", "reasonCode": "customer_unreachable" }),
+                json!({
+                    "reason": "Nobody at home", "reasonCode": "customer_unreachable",
+                    "evidence": { "attempt": 1, "hash": HASH },
+                }),
             ),
         ),
     ]
