@@ -24,10 +24,14 @@ fn example(summary: &str, json: String) -> RefOr<Example> {
     ExampleBuilder::new().summary(summary).value(Some(Value::String(json))).build().into()
 }
 
-pub(super) fn add_samples(content: &mut Content, samples: Vec<Sample>) {
-    let samples = samples.into_iter();
-    content.examples =
-        samples.map(|(name, summary, json)| (name.to_owned(), example(summary, json))).collect();
+/// # Errors
+/// When two samples have one name.
+pub(super) fn add_samples(content: &mut Content, samples: Vec<Sample>) -> anyhow::Result<()> {
+    for (name, summary, json) in samples {
+        let former = content.examples.insert(name.to_owned(), example(summary, json));
+        anyhow::ensure!(former.is_none(), "two examples are named {name:?}");
+    }
+    Ok(())
 }
 
 pub(super) fn add_headers(response: &mut Response, names: &[&str]) {

@@ -97,7 +97,7 @@ pub(super) fn document(brand: &Brand, public_url: &Url) -> anyhow::Result<Json> 
         document.set(path, part.context("a part of the document")?.clone());
     }
     let mut webhook = Content::default();
-    add_samples(&mut webhook, webhooks::examples(&samples));
+    add_samples(&mut webhook, webhooks::examples(&samples))?;
     let body = ["webhooks", "orderEvent", "post", "requestBody", "content", "application/json", "examples"];
     document.set(&body, components::ordered(Json::of(&webhook.examples)?));
     let refusals = serde_json::to_value(answers::refusals(&other_refusals(), &["Request-Id"]))?;

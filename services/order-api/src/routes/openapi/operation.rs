@@ -77,14 +77,14 @@ impl Operation {
 /// Completes the operations of the document, and moves answers that several of one area have to the components.
 ///
 /// # Errors
-/// When an operation is unknown.
+/// When an operation is unknown, or two of its examples have one name.
 pub(super) fn complete(document: &mut OpenApi, mut operations: Vec<Operation>) -> anyhow::Result<()> {
     for described in document.paths.paths.values_mut().flat_map(methods) {
         let id = described.operation_id.as_deref();
         let known = operations.iter().position(|operation| Some(operation.id) == id);
         let known = known.ok_or_else(|| anyhow::anyhow!("no examples of the operation {id:?}"))?;
         let area = area(described).ok_or_else(|| anyhow::anyhow!("no area of the operation {id:?}"))?;
-        complete_one(described, operations.swap_remove(known), area);
+        complete_one(described, operations.swap_remove(known), area)?;
     }
     let OpenApi { paths, components, .. } = document;
     let mut described: Vec<&mut Described> = paths.paths.values_mut().flat_map(methods).collect();
@@ -100,13 +100,13 @@ fn area(described: &Described) -> Option<&'static Area> {
     AREAS.iter().find(|area| described.tags.iter().flatten().any(|tag| tag == area.tag))
 }
 
-fn complete_one(described: &mut Described, operation: Operation, area: &Area) {
+fn complete_one(described: &mut Described, operation: Operation, area: &Area) -> anyhow::Result<()> {
     let required = area.scheme.map(|scheme| SecurityRequirement::new::<_, [&str; 0], _>(scheme, []));
     described.security = Some(required.into_iter().collect());
     if let Some(RefOr::T(body)) = &mut described.request_body
         && let Some(RefOr::T(content)) = body.content.get_mut("application/json")
     {
-        add_samples(content, operation.bodies);
+        add_samples(content, operation.bodies)?;
     }
     for (status, response) in &mut described.responses.responses {
         let RefOr::T(response) = response else { continue };
@@ -118,7 +118,7 @@ fn complete_one(described: &mut Described, operation: Operation, area: &Area) {
         let links = operation.links.iter().map(|(name, link)| ((*name).to_owned(), link.clone().into()));
         response.links.extend(links);
         if let Some(RefOr::T(content)) = response.content.get_mut("application/json") {
-            add_samples(content, operation.answers.clone());
+            add_samples(content, operation.answers.clone())?;
         }
         if let Some(page) = response.content.get_mut("text/html") {
             let example = "<!doctype html><html lang=\"en\">…</html>";
@@ -129,6 +129,7 @@ fn complete_one(described: &mut Described, operation: Operation, area: &Area) {
     let refusals = refusals(&operation.errors, area.headers);
     let refusals = refusals.into_iter().map(|(status, refusal)| (status, RefOr::T(refusal)));
     described.responses.responses.extend(refusals);
+    Ok(())
 }
 
 /// Replaces each answer that several operations of an area have by a reference to one component.

@@ -149,7 +149,7 @@ pub(super) fn examples(samples: &Samples) -> Vec<Sample> {
 }
 
 /// The kinds that the other examples lack. Those of the cash are of an order with cash on delivery.
-fn further(samples: &Samples) -> [Sample; 8] {
+fn further(samples: &Samples) -> [Sample; 7] {
     use EventKind::{
         CodCollected, CodHandedOver, CodSettled, DriverAssigned, DriverUnassigned, OrderCancelled,
         OrderDelivered, OrderFailed, OrderOutForDelivery, OrderPickedUp, OrderReturned,
@@ -168,7 +168,6 @@ fn further(samples: &Samples) -> [Sample; 8] {
     [
         ("unassigned", &[DriverAssigned, DriverUnassigned][..], json!({})),
         ("out_for_delivery", &way[..3], json!({})),
-        ("delivered", &way[..4], json!({})),
         ("cancelled", &[OrderCancelled][..], json!({ "reason": samples::CANCEL_REASON })),
         ("returned", &returned[..], json!({ "reason": "The customer refused the parcel" })),
         ("collected", &way[..5], cash.clone()),
