@@ -32,7 +32,7 @@ pub(super) async fn record_attempt(
     let before = evidence::of_order(conn, order.business_id, order.id).await?;
     let (facts, personal) = read(state, order, progress, reported);
     let corrupt = |error: serde_json::Error| StoreError::Corrupt(format!("delivery_evidence: {error}"));
-    let record = AttemptRecord::new(facts, &personal, &before).map_err(corrupt)?;
+    let record = AttemptRecord::new(facts, &personal, before.last()).map_err(corrupt)?;
     let facts = record.facts().map_err(corrupt)?;
     let is_erased = order.personal_data_erased_at.is_some();
     let record = if is_erased { record.erased() } else { record };
@@ -41,7 +41,7 @@ pub(super) async fn record_attempt(
     Ok(())
 }
 
-/// The facts without their number and hashes.
+/// The facts without their hashes.
 fn read(
     state: &State,
     order: &Order,
@@ -53,7 +53,8 @@ fn read(
     let (photo_url, photo_sha256) = photo.map(|photo| (photo.url, photo.sha256)).unzip();
     let facts = AttemptFacts {
         order_id: order.id,
-        attempt: 0,
+        // Not the number of records: release 1.0.0 wrote none.
+        attempt: order.state.failed_attempts.saturating_add(1),
         event: progress.event,
         sequence: order.sequence + 1,
         report_id: reported.report_id,

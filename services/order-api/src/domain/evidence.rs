@@ -75,19 +75,18 @@ pub struct AttemptRecord {
 }
 
 impl AttemptRecord {
-    /// Sets the attempt's number and both hashes of `facts`.
+    /// Sets both hashes of `facts`.
     ///
     /// # Errors
     /// When the facts cannot be written as JSON.
     pub fn new(
         mut facts: AttemptFacts,
         personal: &PersonalFacts,
-        before: &[Self],
+        previous: Option<&Self>,
     ) -> serde_json::Result<Self> {
         let personal = serde_json::to_string(personal)?;
-        facts.attempt = u32::try_from(before.len()).unwrap_or(u32::MAX).saturating_add(1);
         facts.personal_hash = sha256(&personal);
-        facts.previous_hash = before.last().map(|previous| previous.hash.clone());
+        facts.previous_hash = previous.map(|previous| previous.hash.clone());
         let record = serde_json::to_string(&facts)?;
         Ok(Self { hash: sha256(&record), record, personal: Some(personal) })
     }
@@ -110,17 +109,19 @@ impl AttemptRecord {
     }
 }
 
-/// Whether the records of an order, oldest first, are as they were written. Records that are missing at the end are not
-/// noticed: the business has their hashes.
+/// Whether the records of an order, oldest first, are as they were written. Their numbers rise, with gaps where release 1.0.0
+/// recorded the end of an attempt. Records that are missing at the end are not noticed: the business has their hashes.
 pub fn are_intact(order: OrderId, records: &[AttemptRecord]) -> bool {
-    let mut previous = None;
-    records.iter().zip(1..).all(|(stored, attempt)| {
+    let (mut previous, mut last_attempt) = (None, 0);
+    records.iter().all(|stored| {
         let expected = previous.replace(stored.hash.as_str());
         let hashes_match = stored.hash == sha256(&stored.record);
         hashes_match
             && stored.facts().is_ok_and(|facts| {
                 let is_personal = |text: &String| sha256(text) == facts.personal_hash;
-                (facts.order_id, facts.attempt) == (order, attempt)
+                let former = std::mem::replace(&mut last_attempt, facts.attempt);
+                facts.order_id == order
+                    && facts.attempt > former
                     && facts.previous_hash.as_deref() == expected
                     && stored.personal.as_ref().is_none_or(is_personal)
             })
@@ -180,11 +181,12 @@ mod tests {
         OrderId::first_of(DateTime::UNIX_EPOCH)
     }
 
-    fn facts(event: EventKind, sequence: i64) -> AttemptFacts {
+    fn facts(attempt: u32) -> AttemptFacts {
+        let sequence = 4 + i64::from(attempt);
         AttemptFacts {
             order_id: order(),
-            attempt: 0,
-            event,
+            attempt,
+            event: EventKind::OrderFailed,
             sequence,
             report_id: format!("run-{sequence}"),
             occurred_at: DateTime::UNIX_EPOCH,
@@ -199,22 +201,35 @@ mod tests {
         }
     }
 
-    fn chain(names: &[String]) -> Vec<AttemptRecord> {
-        let mut records = Vec::new();
-        for (name, sequence) in names.iter().zip(5..) {
+    /// The records of these attempts, and the names of their recipients.
+    fn chain(attempts: &[(u32, String)]) -> Vec<AttemptRecord> {
+        let mut records: Vec<AttemptRecord> = Vec::new();
+        for (attempt, name) in attempts {
+            let facts = facts(*attempt);
             let place = Some(EvidencePlace { latitude: 12.971_6, longitude: 77.594_6 });
-            let salt = format!("{sequence:032x}");
+            let salt = format!("{:032x}", facts.sequence);
             let recipient_name = Some(name.clone());
             let personal = PersonalFacts { salt, place, recipient_name, ..PersonalFacts::default() };
-            let record = AttemptRecord::new(facts(EventKind::OrderFailed, sequence), &personal, &records);
-            records.push(record.unwrap());
+            records.push(AttemptRecord::new(facts, &personal, records.last()).unwrap());
         }
         records
     }
 
+    /// Attempts with rising numbers, some of which are missing.
+    fn rising(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<(u32, String)>> {
+        prop::collection::vec((1..3_u32, "[ -~]{0,12}"), count).prop_map(|steps| {
+            let mut attempt = 0;
+            let numbered = steps.into_iter().map(|(step, name)| {
+                attempt += step;
+                (attempt, name)
+            });
+            numbered.collect::<Vec<_>>()
+        })
+    }
+
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let records = chain(&["Asha".to_owned(), "Ravi".to_owned()]);
+        let records = chain(&[(1, "Asha".to_owned()), (2, "Ravi".to_owned())]);
         let facts = records[1].facts().unwrap();
         assert_eq!((facts.attempt, facts.previous_hash.as_ref()), (2, Some(&records[0].hash)));
         let personal = records[1].personal_facts().unwrap().unwrap();
@@ -223,10 +238,20 @@ mod tests {
         assert!(!are_intact(OrderId::MAX, &records), "of another order");
     }
 
+    #[test]
+    fn numbers_of_attempts_rise_and_may_have_gaps() {
+        let cases: [(&[u32], bool); 5] =
+            [(&[2], true), (&[1, 3, 4], true), (&[0, 1], false), (&[1, 1], false), (&[1, 3, 2], false)];
+        for (numbers, intact) in cases {
+            let attempts: Vec<_> = numbers.iter().map(|number| (*number, String::new())).collect();
+            assert_eq!(are_intact(order(), &chain(&attempts)), intact, "{numbers:?}");
+        }
+    }
+
     /// Other programs verify the records, and older ones stay: the text never changes.
     #[test]
     fn the_text_of_a_record_never_changes() {
-        let record = &chain(&["Asha".to_owned()])[0];
+        let record = &chain(&[(1, "Asha".to_owned())])[0];
         assert_eq!(
             record.record,
             format!(
@@ -268,10 +293,10 @@ mod tests {
     proptest! {
         #[test]
         fn an_erasure_of_any_records_is_no_break(
-            names in prop::collection::vec("[ -~]{0,12}", 1..5),
+            attempts in rising(1..5),
             erased in prop::collection::vec(any::<bool>(), 5),
         ) {
-            let records = chain(&names).into_iter().zip(erased);
+            let records = chain(&attempts).into_iter().zip(erased);
             let records: Vec<_> =
                 records.map(|(record, erase)| if erase { record.erased() } else { record }).collect();
             prop_assert!(are_intact(order(), &records));
@@ -279,12 +304,12 @@ mod tests {
 
         #[test]
         fn any_other_change_is_a_break(
-            names in prop::collection::vec("[ -~]{0,12}", 2..5),
+            attempts in rising(2..5),
             which in any::<prop::sample::Index>(),
             position in any::<prop::sample::Index>(),
             kind in 0..6,
         ) {
-            let mut records = chain(&names);
+            let mut records = chain(&attempts);
             let last = records.len() - 1;
             let index = which.index(records.len());
             match kind {

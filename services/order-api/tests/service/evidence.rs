@@ -100,6 +100,24 @@ async fn attempts_are_linked_and_their_events_carry_the_evidence() -> anyhow::Re
     Ok(())
 }
 
+/// An instance of release 1.0.0 fails the first attempt, which it neither counts nor records.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_that_the_former_release_ended_leaves_a_gap() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let order = at_the_door(&business, "former").await?;
+    let failure = format!("UPDATE orders SET status = 'failed', reason = 'closed' WHERE id = '{order}'");
+    service.connection().await.batch_execute(&failure).await?;
+    for event in ["driver.assigned", "order.out_for_delivery", "order.delivered"] {
+        business.fleet.send(&order, &report(&order, event, 2, Value::Null)).await?.expect(200)?;
+    }
+    let found = read(&business, &order).await?;
+    let numbers: Vec<_> =
+        found["attempts"].as_array().unwrap().iter().map(|attempt| &attempt["attempt"]).collect();
+    assert_eq!((numbers, &found["intact"]), (vec![&json!(2)], &json!(true)));
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_fault_of_evidence_is_named() -> anyhow::Result<()> {
     let service = OrderApi::start().await;

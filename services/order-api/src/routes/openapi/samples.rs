@@ -215,7 +215,7 @@ impl Samples {
             photo_url: Some("https://fleet.example/photos/7".to_owned()),
             reason: None,
         };
-        let record = AttemptRecord::new(facts, &personal, &[])?;
+        let record = AttemptRecord::new(facts, &personal, None)?;
         Ok((order, vec![record]))
     }
 
