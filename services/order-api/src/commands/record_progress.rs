@@ -55,15 +55,10 @@ fn is_same_report(stored: Fingerprint, sent: Fingerprint) -> bool {
 pub async fn record_progress(state: &State, report: FleetReport) -> Result<Order, ReportError> {
     let record = async |conn: &mut _| -> Result<Result<Order, ReportError>, ReportError> {
         let order = fleet::lock(conn, report.order_id).await?.ok_or(MoveError::NotFound)?;
-        // A wrong code was never accepted, so the report is no repeated one.
-        let code = check_code(conn, &order, &report).await?;
-        if let CodeCheck::Wrong { left } = code {
-            evidence::count_wrong_code(conn, order.business_id, order.id).await?;
-            return Ok(Err(ReportError::WrongCode { left }));
-        }
         let now = state.unit.clock.now();
         match fleet::insert_report(conn, &report.event_id, &order, report.fingerprint, now).await? {
-            None => apply(state, conn, order, &report, code).await.map(Ok),
+            None => apply(state, conn, order, &report).await,
+            // Whatever its code is: release 1.0.0 did not look at codes.
             Some((order_of_id, stored))
                 if order_of_id == report.order_id && is_same_report(stored, report.fingerprint) =>
             {
@@ -91,21 +86,27 @@ async fn check_code(
     }
 }
 
+/// Applies a report that is stored already. The inner error commits.
 async fn apply(
     state: &State,
     conn: &mut AsyncPgConnection,
     order: Order,
     report: &FleetReport,
-    code: CodeCheck,
-) -> Result<Order, ReportError> {
-    let code_verified = match code {
+) -> Result<Result<Order, ReportError>, ReportError> {
+    let code_verified = match check_code(conn, &order, report).await? {
         CodeCheck::Blocked => return Err(ReportError::CodeBlocked),
+        CodeCheck::Wrong { left } => {
+            fleet::delete_report(conn, &report.event_id, &order).await?;
+            evidence::count_wrong_code(conn, order.business_id, order.id).await?;
+            return Ok(Err(ReportError::WrongCode { left }));
+        }
         CodeCheck::NotIssued => None,
-        code => Some(code == CodeCheck::Right),
+        CodeCheck::NotGiven => Some(false),
+        CodeCheck::Right => Some(true),
     };
     let mut progress = report.progress.clone();
     let (report_id, evidence) = (report.event_id.clone(), report.evidence.clone());
     let reported = Reported { report_id, evidence, code_verified };
     record_attempt(state, conn, &order, &mut progress, reported).await?;
-    Ok(move_order(state, conn, order, progress).await?)
+    Ok(Ok(move_order(state, conn, order, progress).await?))
 }

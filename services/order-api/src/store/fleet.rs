@@ -147,3 +147,14 @@ pub async fn insert_report(
         .ok_or_else(|| corrupt("fleet_reports.fingerprint", "wrong length"))?;
     Ok(Some((order_id, known)))
 }
+
+/// Deletes a report that the same transaction stored, and then refused.
+pub async fn delete_report(
+    conn: &mut AsyncPgConnection,
+    event_id: &str,
+    order: &Order,
+) -> Result<(), StoreError> {
+    let key = (order.id.to_string(), event_id, order.business_id.to_string());
+    diesel::delete(fleet_reports::table.find(key)).execute(conn).await?;
+    Ok(())
+}

@@ -212,6 +212,15 @@ async fn a_delivery_code_is_checked_and_few_wrong_ones_are_looked_at() -> anyhow
         assert_eq!(service.count(&from).await, 0, "{field}");
     }
 
+    // Release 1.0.0 accepted any code, and the fleet may repeat such a report.
+    let other = format!("UPDATE delivery_codes SET code = '{}' WHERE order_id = '{order}'", wrong(&code));
+    for change in [other, format!("DELETE FROM delivery_codes WHERE order_id = '{order}'")] {
+        service.connection().await.batch_execute(&change).await?;
+        let again = business.fleet.send(&order, &delivered).await?;
+        assert_eq!((again.status.as_u16(), &again.text), (200, &first.text), "{change}");
+        assert_eq!(service.count("delivery_codes WHERE wrong > 1").await, 0, "{change}");
+    }
+
     // Wrong codes at once, all of which wait for the order: five are looked at, and then no code is.
     let order = at_the_door(&business, "guessed").await?;
     let code = issue(&business, &order).await?;
