@@ -100,7 +100,7 @@ pub struct Evidence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = recipient_relation)]
     pub recipient_relation: Option<String>,
-    /// Whether the driver had the customer's delivery code. Left out when none was issued.
+    /// Whether the driver had the customer's delivery code. Left out for a failed attempt, or when none was issued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_verified: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

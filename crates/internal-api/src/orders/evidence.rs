@@ -70,7 +70,7 @@ pub struct EvidenceAttempt {
     pub recipient_name: Option<String>,
     #[schema(schema_with = recipient_relation)]
     pub recipient_relation: Option<String>,
-    /// Whether the driver had the customer's delivery code; null when none was issued.
+    /// Whether the driver had the customer's delivery code; null for a failed attempt, or when none was issued.
     pub code_verified: Option<bool>,
     /// Null once erased; then `record` still has its `photoSha256`.
     pub photo: Option<Photo>,

@@ -13,7 +13,7 @@ use crate::store::evidence;
 pub(super) struct Reported {
     pub(super) report_id: String,
     pub(super) evidence: Option<Evidence>,
-    /// `None`: no code was issued.
+    /// `None` for a failed attempt, or when no code was issued.
     pub(super) code_verified: Option<bool>,
 }
 

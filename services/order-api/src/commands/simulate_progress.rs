@@ -1,6 +1,7 @@
 //! Simulates the delivery of a test order, one event at a time or automatically (see [`super::advance_simulations`]):
 //! the same state machine and real signed webhooks, without a driver.
 
+use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, DeliveryState, EventKind, EvidencePlace, Mode, OrderId, RecipientRelation};
 use events::{Driver, ProgressData};
@@ -11,7 +12,7 @@ use super::record_attempt::{Reported, record_attempt};
 use crate::domain::{Evidence, Order, Scenario, Simulation};
 use crate::order_events::Progress;
 use crate::state::State;
-use crate::store::{orders, simulations};
+use crate::store::{evidence, orders, simulations};
 
 /// A test order and its active run.
 pub struct Simulated {
@@ -83,16 +84,24 @@ pub(super) async fn move_simulated(
     event: EventKind,
 ) -> Result<Order, MoveError> {
     let mut progress = simulated_progress(state, event, &order);
-    let evidence = (event == EventKind::OrderDelivered).then(|| Evidence {
-        captured_at: Some(progress.occurred_at),
+    let mut reported = Reported { report_id: "simulation".into(), evidence: None, code_verified: None };
+    if event == EventKind::OrderDelivered {
+        reported.evidence = Some(simulated_evidence(progress.occurred_at));
+        // The fictitious driver has the code, if there is one.
+        reported.code_verified = evidence::code(conn, order.business_id, order.id).await?.map(|_| true);
+    }
+    record_attempt(state, conn, &order, &mut progress, reported).await?;
+    move_order(state, conn, order, progress).await
+}
+
+fn simulated_evidence(captured_at: DateTime<Utc>) -> Evidence {
+    Evidence {
+        captured_at: Some(captured_at),
         place: Some(EvidencePlace { latitude: 12.971_6, longitude: 77.594_6 }),
         recipient_name: Some("Test Recipient".into()),
         recipient_relation: Some(RecipientRelation::Customer.to_string()),
         photo: None,
-    });
-    let reported = Reported { report_id: "simulation".into(), evidence, code_verified: None };
-    record_attempt(state, conn, &order, &mut progress, reported).await?;
-    move_order(state, conn, order, progress).await
+    }
 }
 
 fn simulated_progress(state: &State, event: EventKind, order: &Order) -> Progress {

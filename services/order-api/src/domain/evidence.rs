@@ -37,7 +37,7 @@ pub struct AttemptFacts {
     pub captured_at: Option<DateTime<Utc>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipient_relation: Option<String>,
-    /// `None`: no code was issued.
+    /// `None` for a failed attempt, or when no code was issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_verified: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]

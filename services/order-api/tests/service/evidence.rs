@@ -306,14 +306,30 @@ async fn a_simulated_delivery_has_evidence() -> anyhow::Result<()> {
     let business = service.business(0);
     let test = business.test()?;
     let order = text(&test.create("sample", &test_kit::smallest_order("sample")).await?.expect(201)?, "id");
-    for event in ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"] {
+    let simulate = async |order: &str, event: &str| {
         let path = format!("/{order}/simulate");
-        test.call(Method::POST, &path, Some(&json!({ "event": event }))).await?.expect(200)?;
+        test.call(Method::POST, &path, Some(&json!({ "event": event }))).await?.expect(200)
+    };
+    for event in ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"] {
+        simulate(&order, event).await?;
     }
     let found = test.call(Method::GET, &format!("/{order}/evidence"), None).await?.expect(200)?;
     assert_eq!(
         (&found["attempts"][0]["recipientName"], &found["intact"]),
         (&json!("Test Recipient"), &json!(true))
     );
+    assert_eq!(found["attempts"][0]["codeVerified"], Value::Null, "none was issued");
+    for (reference, last, verified) in
+        [("coded", "order.delivered", json!(true)), ("coded-failed", "order.failed", Value::Null)]
+    {
+        let body = test_kit::smallest_order(reference);
+        let order = text(&test.create(reference, &body).await?.expect(201)?, "id");
+        test.call(Method::POST, &format!("/{order}/delivery-code"), None).await?.expect(200)?;
+        for event in ["driver.assigned", "order.picked_up", "order.out_for_delivery", last] {
+            simulate(&order, event).await?;
+        }
+        let found = test.call(Method::GET, &format!("/{order}/evidence"), None).await?.expect(200)?;
+        assert_eq!(found["attempts"][0]["codeVerified"], verified, "{last}");
+    }
     Ok(())
 }

@@ -56,7 +56,7 @@ body! {
         place: Option<EvidencePlace>,
         recipient_name: Option<String>,
         recipient_relation: Option<String>,
-        /// Whether the driver had the customer's code; `None` when none was issued.
+        /// Whether the driver had the customer's code; `None` for a failed attempt, or when none was issued.
         code_verified: Option<bool>,
         photo: Option<Photo>,
         previous_hash: Option<String>,
