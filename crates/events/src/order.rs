@@ -64,7 +64,7 @@ pub struct ProgressData {
     /// The cash of a `cod.*` event, in paise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cod_amount_paise: Option<Paise>,
-    /// The bank transfer that settled the cash, if the operator recorded it in Waybill.
+    /// The bank transfer that settled the cash, if the operator recorded it in this service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remittance: Option<Remittance>,
     /// Of `order.delivered` and `order.failed`: the attempt, the hash of its record, and what the fleet reported as evidence.

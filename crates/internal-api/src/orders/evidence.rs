@@ -56,7 +56,7 @@ pub struct EvidenceAttempt {
     pub report_id: String,
     /// When it happened, by the fleet's clock, which can be wrong.
     pub occurred_at: DateTime<Utc>,
-    /// When Waybill recorded it.
+    /// When this service recorded it.
     pub recorded_at: DateTime<Utc>,
     /// Why the delivery failed; null once erased.
     pub reason: Option<String>,

@@ -120,8 +120,8 @@ pub(super) struct DeliveryCodeView {
 
 /// Issue a delivery code
 ///
-/// A code for your customer, who tells it to the driver. Waybill checks the code that the fleet reports, and never shows it to the fleet
-/// or on the tracking page: send it to the customer yourself. The same request again returns the same code.
+/// A code for your customer, who tells it to the driver. This service checks the code that the fleet reports, and never shows it
+/// to the fleet or on the tracking page: send it to the customer yourself. The same request again returns the same code.
 #[utoipa::path(
     post,
     path = "/v1/integration/orders/{id}/delivery-code",
