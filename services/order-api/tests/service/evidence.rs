@@ -68,6 +68,8 @@ async fn attempts_are_linked_and_their_events_carry_the_evidence() -> anyhow::Re
     let first = business.fleet.send(&order, &delivered).await?;
     let again = business.fleet.send(&order, &delivered).await?;
     assert_eq!((first.status.as_u16(), &first.text), (200, &again.text), "a repeated report changes nothing");
+    let late = business.fleet.send(&order, &report(&order, "order.delivered", 3, evidence())).await?;
+    assert_eq!(refusal(&late), (409, "illegal_transition"));
 
     let found = read(&business, &order).await?;
     let attempts = found["attempts"].as_array().unwrap();
