@@ -9,6 +9,14 @@ export const DOCUMENT = JSON.parse(read("proto-docs/openapi/order-api.json"));
 const { resolve, rows, parameter } = fieldTables(DOCUMENT);
 const CAUSES = JSON.parse(readFileSync(new URL("../pages/errors.json", import.meta.url), "utf8"));
 
+/** Whether the same request can be sent again: the values of `retry` in pages/errors.json. */
+const RETRY = {
+  wait: "Yes: the same request, with the same Idempotency-Key, after `Retry-After` if the response has it.",
+  cause: "Only when the cause is gone: then the same request, with the same Idempotency-Key.",
+  key: "Not with the same key or token. With a valid one, the same request, with the same Idempotency-Key, after `Retry-After` if the response has it.",
+  no: "Not the same request.",
+};
+
 /** The order of reading. A call that is missing here stops the build. Names of calls that the document lacks are skipped. */
 const GROUPS = [
   [
@@ -111,17 +119,16 @@ function addErrors(responses, call) {
 }
 for (const call of ALL) addErrors(call.operation.responses, call);
 addErrors(DOCUMENT["x-refusals-of-other-calls"]);
-for (const code of ERRORS.keys()) if (!CAUSES[code]) throw new Error(`pages/errors.json lacks ${code}`);
+for (const code of ERRORS.keys())
+  if (!RETRY[CAUSES[code]?.retry]) throw new Error(`pages/errors.json lacks ${code}, or its kind of retry`);
 
 function errorPage(code, { status, body, calls }) {
-  const retry =
-    { 408: true, 429: true, 503: true }[status] || /in_progress|body_incomplete|internal/.test(code);
   return [
     `# ${code}`,
     `<p class="call"><span class="method error">${status}</span> <code>${code}</code></p>`,
     `**Cause.** ${CAUSES[code].cause}`,
     `**What to do.** ${CAUSES[code].fix}`,
-    `**Retry.** ${retry ? "Yes: the same request, with the same Idempotency-Key, after `Retry-After` if the response has it." : "Not the same request. The packages do not repeat it either."}`,
+    `**Retry.** ${RETRY[CAUSES[code].retry]}`,
     "## Example",
     json({ ...body, docs: `https://api.delivery.example/docs/errors/${code}` }),
     calls.length ? "## Calls" : "## Calls\n\nAny.",
