@@ -6,7 +6,7 @@
 
 mod sql;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -194,6 +194,19 @@ fn the_latest_release_can_run_on_the_current_tables() {
             None => {
                 assert!(errors.is_empty(), "{migration}: release {latest} cannot run with it: {errors:#?}")
             }
+        }
+    }
+}
+
+/// Diesel's version of a migration is its name before the first `_`, without hyphens.
+#[test]
+fn no_two_migrations_have_the_same_version() {
+    let mut versions = BTreeMap::new();
+    for migration in migrations() {
+        let name = migration.rsplit('/').next().unwrap_or_default();
+        let version = name.split('_').next().unwrap_or_default().replace('-', "");
+        if let Some(other) = versions.insert(version, migration.clone()) {
+            panic!("{migration} has the version of {other}: give the newer one another");
         }
     }
 }
