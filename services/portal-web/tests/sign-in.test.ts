@@ -1,7 +1,10 @@
+import { stack } from "./support/stack";
 import { expect, screenshot, test } from "./support/test";
 
 test("a user signs up, logs out and logs in again", async ({ page, context }) => {
   await page.goto("/");
+  const documentation = page.getByRole("link", { name: "API documentation" });
+  await expect(documentation).toHaveAttribute("href", `${stack.orderApi}/docs`);
   await page.getByRole("link", { name: "Create an account" }).click();
   await page.getByLabel("Business name").fill("Spice Route");
   const email = `owner-${Date.now()}@spice.example`;

@@ -7,6 +7,7 @@ import { isChallenge, useLogIn, useSecondStep } from "../../api/session";
 import { PasswordField } from "../../components/password-field";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
+import { DocsLink } from "./docs-link";
 import { emailError } from "./rules";
 import { SecondStep } from "./second-step";
 
@@ -48,6 +49,8 @@ export function Component() {
           <Anchor component={Link} to={`/sign-up${search}`} size="sm">
             Create an account
           </Anchor>
+          {" · "}
+          <DocsLink />
         </>
       }
     >

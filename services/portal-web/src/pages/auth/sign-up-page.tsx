@@ -5,6 +5,7 @@ import { isCode } from "../../api/failure";
 import { useSignUp } from "../../api/session";
 import { AuthForm } from "./auth-form";
 import { AuthFrame } from "./auth-frame";
+import { DocsLink } from "./docs-link";
 import { NewPasswordField } from "./new-password-field";
 import { emailError, newPasswordError, PASSWORD_MIN } from "./rules";
 
@@ -30,6 +31,8 @@ export function Component() {
           <Anchor component={Link} to={`/log-in${search}`} size="sm">
             Log in
           </Anchor>
+          {" · "}
+          <DocsLink />
         </>
       }
     >
