@@ -7,6 +7,8 @@ import { failureOf, progressOf } from "../format/export-labels";
 
 /** A file that takes longer is not saved by itself: the user may be doing something else. */
 const PATIENCE_MS = 15_000;
+/** The following ends after so long without an answer. */
+const SILENCE_MAX_MS = 120_000;
 
 /** Tells the user about the file, and saves it as soon as it is complete. Goes on when another page is opened. */
 export async function followExport(scope: AccountScope, begun: Export): Promise<void> {
@@ -17,8 +19,7 @@ export async function followExport(scope: AccountScope, begun: Export): Promise<
   try {
     let found = begun;
     while (!isEnded(found)) {
-      await new Promise((resolve) => setTimeout(resolve, EXPORT_POLL_MS));
-      found = await readExport(scope, id);
+      found = await polled(scope, id);
       notifications.update({ ...shown, message: <Waiting export={found} isLong={isLate(since)} /> });
     }
     if (found.failure) return fail(id, failureOf(found.failure));
@@ -27,6 +28,21 @@ export async function followExport(scope: AccountScope, begun: Export): Promise<
     await downloadExport(scope, id);
   } catch (error) {
     fail(id, asFailure(error).message);
+  }
+}
+
+/** Goes on when a read fails in passing: the file is written meanwhile. */
+async function polled(scope: AccountScope, id: string): Promise<Export> {
+  const since = Date.now();
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, EXPORT_POLL_MS));
+    try {
+      return await readExport(scope, id);
+    } catch (error) {
+      const { status } = asFailure(error);
+      const isPassing = status === 0 || status >= 500;
+      if (!isPassing || Date.now() - since > SILENCE_MAX_MS) throw error;
+    }
   }
 }
 

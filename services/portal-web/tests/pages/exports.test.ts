@@ -66,6 +66,9 @@ test("a file that takes long shows its progress, and is offered when it is ready
     const found = await response.json();
     await route.fulfill({ response, json: { ...found, state, rows: 123_456, percent: 42 } });
   });
+  // Two reads that fail in passing.
+  await page.route(path, (route) => route.abort(), { times: 1 });
+  await page.route(path, (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
   await page.getByRole("button", { name: "Export", exact: true }).click();
   await page.getByRole("menuitem", { name: "Excel" }).click();
   await expect(page.getByText("Preparing the file")).toBeVisible();
