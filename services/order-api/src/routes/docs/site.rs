@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, LOCATION, VARY};
-use actix_web::web::{Data, Path as Segment};
+use actix_web::web::{Bytes, Data, Path as Segment};
 use actix_web::{HttpRequest, HttpResponse};
 use anyhow::{Context, ensure};
 use settings::Brand;
@@ -19,8 +20,9 @@ use web::ApiError;
 
 use super::{Description, KEPT, add_page_headers, tagged};
 
-/// The site has about 1,300 files. Many more mean that the setting names a wrong folder.
+/// The site has about 1,300 files, 16 MB in all. Many more mean that the setting names a wrong folder.
 const FILES_MAX: usize = 10_000;
+const BYTES_MAX: u64 = 64 * 1024 * 1024;
 const FOLDER: &str = "/docs/";
 const INDEX: &str = "index.html";
 const NOT_FOUND: &str = "404.html";
@@ -38,8 +40,21 @@ const REVALIDATED: &str = "no-cache";
 
 /// The files of the site by their names, such as `first-order.html`.
 pub struct Site {
-    files: HashMap<String, PathBuf>,
+    files: HashMap<String, SiteFile>,
     values: Values,
+}
+
+struct SiteFile {
+    path: PathBuf,
+    /// Since the first request of the file.
+    kept: OnceLock<Filled>,
+}
+
+/// A file with the values of this installation.
+#[derive(Clone)]
+struct Filled {
+    bytes: Bytes,
+    sha256: String,
 }
 
 /// Each word of the build with the value of this installation.
@@ -59,8 +74,9 @@ impl Site {
     }
 
     /// Ignores symbolic links.
-    fn list(folder: &Path) -> anyhow::Result<HashMap<String, PathBuf>> {
+    fn list(folder: &Path) -> anyhow::Result<HashMap<String, SiteFile>> {
         let mut files = HashMap::new();
+        let mut total_bytes = 0;
         let mut folders = vec![(folder.to_owned(), String::new())];
         while let Some((folder, prefix)) = folders.pop() {
             let entries = fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
@@ -75,16 +91,22 @@ impl Site {
                 if kind.is_dir() {
                     folders.push((path, format!("{prefix}{name}/")));
                 } else if kind.is_file() {
-                    files.insert(format!("{prefix}{name}"), path);
+                    total_bytes += entry.metadata()?.len();
+                    ensure!(
+                        total_bytes <= BYTES_MAX,
+                        "the folder of the site contains more than {BYTES_MAX} bytes"
+                    );
+                    files.insert(format!("{prefix}{name}"), SiteFile { path, kept: OnceLock::new() });
                 }
             }
         }
         ensure!(files.contains_key(INDEX), "the folder of the site contains no {INDEX}");
+        tracing::info!(files = files.len(), total_bytes, "found the documentation");
         Ok(files)
     }
 
     /// The name of the file of an address below [`FOLDER`].
-    pub(super) fn name_of(&self, path: &str) -> Option<String> {
+    fn name_of(&self, path: &str) -> Option<String> {
         let names = if path.is_empty() || path.ends_with('/') {
             [format!("{path}{INDEX}"), String::new()]
         } else {
@@ -93,8 +115,21 @@ impl Site {
         names.into_iter().find(|name| self.files.contains_key(name))
     }
 
-    pub(super) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        let bytes = self.files.get(name).map_or_else(|| Ok(Vec::new()), fs::read)?;
+    fn kept(&self, name: &str) -> Option<&Filled> {
+        self.files.get(name)?.kept.get()
+    }
+
+    /// Keeps the file, so that it is read, filled and hashed once.
+    fn keep(&self, name: &str) -> io::Result<Filled> {
+        let file = self.files.get(name).ok_or(io::ErrorKind::NotFound)?;
+        let bytes = self.filled(name, &file.path)?;
+        let digest = Sha256::digest(&bytes);
+        let sha256: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(file.kept.get_or_init(|| Filled { bytes: Bytes::from(bytes), sha256 }).clone())
+    }
+
+    fn filled(&self, name: &str, path: &Path) -> io::Result<Vec<u8>> {
+        let bytes = fs::read(path)?;
         // Compressed files contain none of the words.
         let is_text = name.rsplit('.').next().is_some_and(|end| TEXTS.contains(&end));
         if !is_text {
@@ -185,7 +220,11 @@ pub(in crate::routes) async fn file(
     let has_packed = packed.is_some();
     let packed = packed.filter(|_| accepts_gzip(&request));
     let is_packed = packed.is_some();
-    let (bytes, sha256) = read(description.clone(), packed.unwrap_or_else(|| name.clone())).await?;
+    let sent = packed.unwrap_or_else(|| name.clone());
+    let Filled { bytes, sha256 } = match site.kept(&sent) {
+        Some(kept) => kept.clone(),
+        None => keep(description.clone(), sent).await?,
+    };
     let mut answer = HttpResponse::build(status);
     let kept = if name.starts_with("assets/") { KEPT } else { REVALIDATED };
     add_page_headers(&mut answer, POLICY, kept);
@@ -201,14 +240,9 @@ pub(in crate::routes) async fn file(
     Ok(answer.content_type(content_type(&name)).body(bytes))
 }
 
-/// The file with the values, and the digest of both, on another thread.
-async fn read(description: Data<Description>, name: String) -> Result<(Vec<u8>, String), ApiError> {
-    let work = move || {
-        let bytes = description.site.as_ref().map_or_else(|| Ok(Vec::new()), |site| site.read(&name))?;
-        let digest = Sha256::digest(&bytes);
-        let sha256: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok::<_, io::Error>((bytes, sha256))
-    };
+/// The file of a first request, on another thread.
+async fn keep(description: Data<Description>, name: String) -> Result<Filled, ApiError> {
+    let work = move || description.site.as_ref().ok_or(io::ErrorKind::NotFound)?.keep(&name);
     spawn_blocking(work).await.map_err(ApiError::internal)?.map_err(ApiError::internal)
 }
 
@@ -255,8 +289,10 @@ mod tests {
                       https://portal.acme.example/|#123456|sk_test_acme_|sk_live_acme_";
         with_site("named", &brand, &[("index.html", page), ("font.woff2", page)], |site| {
             let site = site.unwrap();
-            assert_eq!(String::from_utf8(site.read("index.html").unwrap()).unwrap(), filled);
-            assert_eq!(site.read("font.woff2").unwrap(), page.as_bytes());
+            assert!(site.kept("index.html").is_none());
+            assert_eq!(site.keep("index.html").unwrap().bytes, filled);
+            assert_eq!(site.kept("index.html").unwrap().bytes, filled);
+            assert_eq!(site.keep("font.woff2").unwrap().bytes, page);
         });
     }
 
