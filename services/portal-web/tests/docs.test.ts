@@ -137,11 +137,15 @@ test("the code of the reference runs, in each language that is installed", async
     const client = commands.find((command) => command.includes("waybill-client")) ?? "";
     const wheel = commands.find((command) => command.startsWith("pip")) ?? "";
     await run("sh", ["-ec", `${client}\npython3 -m venv venv\nvenv/bin/${wheel}`], options);
+    const installed: [string, { file: string; command: string }][] = [];
+    for (const entry of Object.entries(COMMANDS)) {
+      if (await isInstalled(entry[1].command, folder)) installed.push(entry);
+    }
+    process.stdout.write(`code of the reference: ${installed.map(([language]) => language).join(", ")}\n`);
     let order = "";
     for (const call of ["create-order", "get-order", "list-orders", "list-order-events", "list-events"]) {
       await page.goto(docs(`reference/${call}`));
-      for (const [language, { file, command }] of Object.entries(COMMANDS)) {
-        if (!(await isInstalled(command, folder))) continue;
+      for (const [language, { file, command }] of installed) {
         const text = (await code(page, language).textContent()) ?? "";
         await writeFile(join(folder, file), text.replace(/ord_\w{26}/g, order || "$&"));
         const { stdout } = await run(command, [file], options);
@@ -155,6 +159,33 @@ test("the code of the reference runs, in each language that is installed", async
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+/** The service did not understand the call. Other errors are of the order's state, or of example dates that have passed. */
+const NOT_UNDERSTOOD =
+  /"code":\s*"(not_found|method_not_allowed|missing_api_key|invalid_api_key|invalid_fleet_token|idempotency_key_missing|malformed_json|malformed_request|bad_request|unsupported_media_type|internal_error)"/;
+
+test("the service understands the curl of every call", async ({ request }) => {
+  await newBusiness({ request }, "Reader of all calls");
+  const env = {
+    PATH: process.env.PATH,
+    WAYBILL_BASE_URL: `${stack.orderApi}/v1`,
+    WAYBILL_API_KEY: await newTestKey({ request }),
+    WAYBILL_FLEET_TOKEN: stack.fleetToken,
+  };
+  const index = await (await request.get(docs("llms.txt"))).text();
+  const calls = [...index.matchAll(/\((\S+\/reference\/(?!events)\S+\.md)\)/g)].map(([, address]) => address);
+  expect(calls.length).toBeGreaterThanOrEqual(17);
+  let order = "";
+  for (const call of calls) {
+    const text = await (await request.get(String(call))).text();
+    const curl = /^```sh\n(curl [^`]+)```/m.exec(text)?.[1] ?? "false";
+    const { stdout } = await run("sh", ["-c", curl.replace(/ord_\w{26}/g, order || "$&")], { env });
+    order ||= /ord_\w{26}/.exec(stdout)?.[0] ?? "";
+    expect(stdout, call).not.toBe("");
+    expect(stdout, call).not.toMatch(NOT_UNDERSTOOD);
+  }
+  expect(order).not.toBe("");
 });
 
 async function isInstalled(command: string, folder: string): Promise<boolean> {
