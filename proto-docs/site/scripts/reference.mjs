@@ -5,7 +5,10 @@ import { read } from "./outline.mjs";
 import { callOf, samples } from "./samples.mjs";
 import { asList, fieldTables } from "./schema.mjs";
 
-export const DOCUMENT = JSON.parse(read("proto-docs/openapi/order-api.json"));
+/** Its texts name the default brand. */
+export const DOCUMENT = JSON.parse(
+  read("proto-docs/openapi/order-api.json").replace(/\bWaybill\b/g, "OPERATORBRAND"),
+);
 const { resolve, rows, parameter } = fieldTables(DOCUMENT);
 const CAUSES = JSON.parse(readFileSync(new URL("../pages/errors.json", import.meta.url), "utf8"));
 

@@ -43,6 +43,15 @@ const pages = [
   })),
 ];
 
+/** Integrators know the brand of their operator. Only code has the name of the packages' class. */
+for (const { area, path, plain } of pages) {
+  outsideOfCode(plain, (part) => {
+    if (SEARCHED.includes(area) && /\bWaybill\b/.test(part))
+      throw new Error(`${path} names Waybill outside of code: ${part}`);
+    return part;
+  });
+}
+
 rmSync(PAGES, { recursive: true, force: true });
 for (const { area, path, text, plain } of pages) {
   const file = path === "index" ? "index.md" : fileOf(path);
