@@ -233,7 +233,10 @@ test("a live order is delivered, and its page shows the request, money, status c
     await expect(timeline.getByText(move, { exact: true })).toBeVisible();
   }
   await expect(timeline.filter({ hasText: "Webhook" })).toHaveCount(0);
-  expect(await page.getByRole("main").textContent()).not.toContain("2020");
+  await expect(outcome).not.toContainText("2020");
+  await expect(page.getByRole("list", { name: "Timeline" })).not.toContainText("2020");
+  const attempt = page.getByRole("article", { name: "Attempt 1" });
+  await expect(fact(attempt, "Fleet’s clock")).toContainText("31 Jan 2020");
   await screenshot(page, "story-live-order");
 
   await page.getByRole("tab", { name: "Developers" }).click();

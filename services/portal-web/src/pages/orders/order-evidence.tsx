@@ -82,7 +82,7 @@ function Attempt({ attempt }: { attempt: Evidence["attempts"][number] }) {
         Attempt {attempt.attempt}: {eventLabel(attempt.event)}
       </Title>
       <Facts>
-        <Fact name="Happened">
+        <Fact name="Fleet’s clock">
           <Time at={attempt.occurredAt} />
         </Fact>
         <Fact name="Recorded">
