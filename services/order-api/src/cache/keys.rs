@@ -76,10 +76,5 @@ impl KeyCache {
 
 /// The digest of a key. The cache does not hold the keys themselves.
 fn cache_key(key: &ApiKey) -> String {
-    use std::fmt::Write;
-    Sha256::digest(key.expose().as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _infallible = write!(hex, "{byte:02x}");
-        hex
-    })
+    base16ct::lower::encode_string(&Sha256::digest(key.expose().as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! Issues the code that the customer tells the driver. Waybill sends nothing to customers: the business does.
+//! Issues the code that the customer tells the driver. The business sends it: Waybill sends nothing to customers.
 
 use domain::{BusinessId, DeliveryStatus, Mode, OrderId};
 use postgres::StoreError;

@@ -1,5 +1,6 @@
-//! The records of the attempts at a delivery (SPECIFICATION §4.6). A record is a JSON text, stored as it is hashed. It contains
-//! the hash of the record before it, and the hash of its personal part, which can so be erased without a break.
+//! The records of the attempts at a delivery (SPECIFICATION §4.6). A record is a JSON text; its hash is that of the stored text.
+//! It contains the hash of the record before it, and the hash of its personal part. So the personal part can be erased, and the
+//! chain stays intact.
 
 use chrono::{DateTime, Utc};
 use domain::{EventKind, EvidencePlace, OrderId, Photo};
@@ -63,7 +64,7 @@ pub struct PersonalFacts {
     pub photo_url: Option<String>,
 }
 
-/// The record of an attempt, as it is stored.
+/// The stored record of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptRecord {
     /// [`AttemptFacts`]
@@ -129,7 +130,7 @@ pub fn are_intact(order: OrderId, records: &[AttemptRecord]) -> bool {
 }
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(text.as_bytes()))
 }
 
 /// The code that the customer tells the driver, and the wrong codes that were reported.

@@ -1,4 +1,5 @@
-//! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links and mails, exports, old audit log entries.
+//! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links, mails and exports, and old
+//! entries of the audit logs.
 
 use chrono::{DateTime, TimeDelta};
 use identity::passkeys::passkey_ceremonies;

@@ -3,9 +3,10 @@
 use domain::Paise;
 
 /// One record, including the line break.
-pub(crate) fn record<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<u8> {
+pub(crate) fn record<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut line = String::new();
-    for (index, field) in fields.enumerate() {
+    for (index, field) in fields.into_iter().enumerate() {
+        let field = field.as_ref();
         if index > 0 {
             line.push(',');
         }
@@ -54,7 +55,7 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
-        let line = record(["a", "b,c", "say \"hi\"", "two\nlines", "", "-5"].into_iter());
+        let line = record(["a", "b,c", "say \"hi\"", "two\nlines", "", "-5"]);
         assert_eq!(String::from_utf8(line).unwrap(), "a,\"b,c\",\"say \"\"hi\"\"\",\"two\nlines\",,-5\r\n");
     }
 

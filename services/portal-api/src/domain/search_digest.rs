@@ -13,7 +13,7 @@ pub(crate) fn search_digest(secret: &str, text: &str) -> String {
     mac.update(b"a search in the operator's log\0");
     mac.update(text.as_bytes());
     let digest = mac.finalize().into_bytes();
-    digest[..BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&digest[..BYTES])
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl Format {
     /// The begin of the file.
     pub(crate) fn head<L: ExportedLine>(self) -> Vec<u8> {
         match self {
-            Self::Csv => csv::record(L::COLUMNS.iter().copied()),
+            Self::Csv => csv::record(L::COLUMNS),
             Self::JsonLines => Vec::new(),
         }
     }
@@ -73,9 +73,8 @@ impl Format {
         for line in lines {
             match self {
                 Self::Csv => {
-                    let cells: Vec<_> =
-                        line.cells(region).iter().map(|cell| csv::without_formulas(cell)).collect();
-                    written.extend(csv::record(cells.iter().map(String::as_str)));
+                    let cells = line.cells(region);
+                    written.extend(csv::record(cells.iter().map(|cell| csv::without_formulas(cell))));
                 }
                 Self::JsonLines => {
                     let failed = |_| ApiError::internal("an audit log entry cannot be written as JSON");

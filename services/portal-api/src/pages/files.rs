@@ -2,16 +2,15 @@
 //! escape the folder.
 
 use std::collections::HashMap;
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use bytes::Bytes;
-use sha2::{Digest, Sha256};
+use web::{FolderLimits, content_tag, content_type, files_below};
 
-/// The pages are a few hundred KiB in a few dozen files. Much more means that the setting names a wrong folder.
-const FILES_MAX: usize = 2_000;
-const BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The pages are a few hundred KiB in a few dozen files.
+const LIMITS: FolderLimits = FolderLimits { what: "the pages", files: 2_000, bytes: 64 * 1024 * 1024 };
 /// The single-page application: it renders all pages.
 const INDEX: &str = "/index.html";
 /// Names of files in this folder contain a digest of their content.
@@ -55,7 +54,7 @@ impl PageFiles {
                 immutable: name.starts_with(HASHED),
                 brotli: contents.remove(&format!("{name}.br")),
                 gzip: contents.remove(&format!("{name}.gz")),
-                digest: digest(&plain),
+                digest: content_tag(&plain),
                 plain,
             };
             files.insert(name, file);
@@ -82,63 +81,14 @@ impl PageFiles {
     }
 }
 
-/// All files below the folder. Ignores symbolic links and names that start with a dot.
 fn read_all(folder: &Path) -> anyhow::Result<HashMap<String, Bytes>> {
-    let mut contents = HashMap::new();
-    let mut total_bytes = 0;
-    let mut folders = vec![(folder.to_owned(), String::from("/"))];
-    let mut seen = 0;
-    while let Some((folder, prefix)) = folders.pop() {
-        let entries = fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
-        for entry in entries {
-            let entry = entry?;
-            seen += 1;
-            ensure!(seen <= FILES_MAX, "the folder of the pages contains more than {FILES_MAX} files");
-            let Some(name) = plain_name(&entry) else { continue };
-            let (path, kind): (PathBuf, _) = (entry.path(), entry.file_type()?);
-            if kind.is_dir() {
-                folders.push((path, format!("{prefix}{name}/")));
-            } else if kind.is_file() {
-                total_bytes += entry.metadata()?.len();
-                ensure!(
-                    total_bytes <= BYTES_MAX,
-                    "the folder of the pages contains more than {BYTES_MAX} bytes"
-                );
-                let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
-                contents.insert(format!("{prefix}{name}"), Bytes::from(bytes));
-            }
-        }
-    }
-    Ok(contents)
-}
-
-fn plain_name(entry: &DirEntry) -> Option<String> {
-    entry.file_name().into_string().ok().filter(|name| !name.starts_with('.'))
+    let read = |(name, path): (String, PathBuf)| {
+        let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
+        Ok((format!("/{name}"), Bytes::from(bytes)))
+    };
+    files_below(folder, LIMITS)?.into_iter().map(read).collect()
 }
 
 fn is_compressed(name: &str) -> bool {
     name.ends_with(".br") || name.ends_with(".gz")
-}
-
-fn digest(content: &[u8]) -> String {
-    Sha256::digest(content)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Covers the file types of a build. All others are served as bytes, which browsers do not execute.
-fn content_type(name: &str) -> &'static str {
-    match name.rsplit('.').next().unwrap_or_default() {
-        "html" => "text/html; charset=utf-8",
-        "js" | "mjs" => "text/javascript; charset=utf-8",
-        "css" => "text/css; charset=utf-8",
-        "json" | "map" => "application/json",
-        "webmanifest" => "application/manifest+json",
-        "svg" => "image/svg+xml",
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "webp" => "image/webp",
-        "ico" => "image/x-icon",
-        "woff2" => "font/woff2",
-        "txt" => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
-    }
 }

@@ -70,7 +70,7 @@ impl Packages {
             );
             let bytes =
                 fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
-            let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let sha256 = base16ct::lower::encode_string(&Sha256::digest(&bytes));
             packages.push(Package { name, kind, bytes: Bytes::from(bytes), sha256 });
         }
         packages.sort_by(|one, other| one.name.cmp(&other.name));

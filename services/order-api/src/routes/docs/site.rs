@@ -11,18 +11,16 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, LOCATION, VARY};
 use actix_web::web::{Bytes, Data, Path as Segment};
 use actix_web::{HttpRequest, HttpResponse};
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use settings::Brand;
-use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 use url::Url;
-use web::ApiError;
+use web::{ApiError, FolderLimits, content_tag, content_type, files_below};
 
 use super::{Description, KEPT, add_page_headers, tagged};
 
-/// The site has about 1,300 files, 16 MB in all. Many more mean that the setting names a wrong folder.
-const FILES_MAX: usize = 10_000;
-const BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The site has about 1,300 files, 16 MB in all.
+const LIMITS: FolderLimits = FolderLimits { what: "the site", files: 10_000, bytes: 64 * 1024 * 1024 };
 const FOLDER: &str = "/docs/";
 const INDEX: &str = "index.html";
 const NOT_FOUND: &str = "404.html";
@@ -73,35 +71,12 @@ impl Site {
         }
     }
 
-    /// Ignores symbolic links.
     fn list(folder: &Path) -> anyhow::Result<HashMap<String, SiteFile>> {
-        let mut files = HashMap::new();
-        let mut total_bytes = 0;
-        let mut folders = vec![(folder.to_owned(), String::new())];
-        while let Some((folder, prefix)) = folders.pop() {
-            let entries = fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))?;
-            for entry in entries {
-                let entry = entry?;
-                ensure!(
-                    files.len() < FILES_MAX,
-                    "the folder of the site contains more than {FILES_MAX} files"
-                );
-                let Ok(name) = entry.file_name().into_string() else { continue };
-                let (path, kind) = (entry.path(), entry.file_type()?);
-                if kind.is_dir() {
-                    folders.push((path, format!("{prefix}{name}/")));
-                } else if kind.is_file() {
-                    total_bytes += entry.metadata()?.len();
-                    ensure!(
-                        total_bytes <= BYTES_MAX,
-                        "the folder of the site contains more than {BYTES_MAX} bytes"
-                    );
-                    files.insert(format!("{prefix}{name}"), SiteFile { path, kept: OnceLock::new() });
-                }
-            }
-        }
+        let found = files_below(folder, LIMITS)?;
+        let file = |(name, path)| (name, SiteFile { path, kept: OnceLock::new() });
+        let files: HashMap<_, _> = found.into_iter().map(file).collect();
         ensure!(files.contains_key(INDEX), "the folder of the site contains no {INDEX}");
-        tracing::info!(files = files.len(), total_bytes, "found the documentation");
+        tracing::info!(files = files.len(), "found the documentation");
         Ok(files)
     }
 
@@ -123,8 +98,7 @@ impl Site {
     fn keep(&self, name: &str) -> io::Result<Filled> {
         let file = self.files.get(name).ok_or(io::ErrorKind::NotFound)?;
         let bytes = self.filled(name, &file.path)?;
-        let digest = Sha256::digest(&bytes);
-        let sha256: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = content_tag(&bytes);
         Ok(file.kept.get_or_init(|| Filled { bytes: Bytes::from(bytes), sha256 }).clone())
     }
 
@@ -174,19 +148,6 @@ fn plain(name: &str) -> String {
         letter => letter,
     };
     name.chars().map(plain).collect()
-}
-
-fn content_type(name: &str) -> &'static str {
-    match name.rsplit('.').next().unwrap_or_default() {
-        "html" => "text/html; charset=utf-8",
-        "js" => "text/javascript; charset=utf-8",
-        "css" => "text/css; charset=utf-8",
-        "json" => "application/json",
-        "md" => "text/markdown; charset=utf-8",
-        "txt" => "text/plain; charset=utf-8",
-        "woff2" => "font/woff2",
-        _ => "application/octet-stream",
-    }
 }
 
 /// `GET /` and `GET /docs` lead to the site.

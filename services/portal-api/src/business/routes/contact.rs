@@ -3,10 +3,12 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, ReqData};
+use domain::BusinessId;
 use serde::Serialize;
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, read_body};
 
+use crate::audit::domain::Author;
 use crate::business::commands::change_contact;
 use crate::business::domain::{Contact, gstin};
 use crate::business::queries;
@@ -66,10 +68,7 @@ pub(crate) async fn write(
     author: UserAuthor,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let contact = parse(&body.0)?;
-    let changed = change_contact::change_contact(&state, session.business, &author.0, &contact).await;
-    changed.map_err(errors::change_contact)?;
-    Ok(HttpResponse::NoContent().finish())
+    save(&state, session.business, &author.0, &body.0).await
 }
 
 #[utoipa::path(
@@ -79,7 +78,7 @@ pub(crate) async fn write(
     tag = "Operator",
     summary = "Change the contact of a business and its tax number",
     description = "A field that is left out is removed.",
-    params(("id" = domain::BusinessId, Path, description = "The business.")),
+    params(("id" = BusinessId, Path, description = "The business.")),
     request_body = contact_bodies::ChangeContact,
     responses((status = 204, description = "The contact is changed.")),
 )]
@@ -90,8 +89,16 @@ pub(crate) async fn write_for_operator(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &business).await?;
-    let contact = parse(&body.0)?;
-    let changed = change_contact::change_contact(&state, business, &author.0, &contact).await;
+    save(&state, business, &author.0, &body.0).await
+}
+
+async fn save(
+    state: &State,
+    business: BusinessId,
+    author: &Author,
+    body: &Value,
+) -> Result<HttpResponse, ApiError> {
+    let changed = change_contact::change_contact(state, business, author, &parse(body)?).await;
     changed.map_err(errors::change_contact)?;
     Ok(HttpResponse::NoContent().finish())
 }

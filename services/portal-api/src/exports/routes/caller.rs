@@ -1,4 +1,4 @@
-//! Who asks for an export, so that one handler serves users and the staff.
+//! The caller of an export: a user or a person of the staff. The handlers are the same for both.
 
 use std::future::{Ready, ready};
 

@@ -18,7 +18,7 @@ impl Writer {
     pub(crate) fn begin(format: ExportFormat, columns: &[String], region: RegionFormat) -> io::Result<Self> {
         Ok(match format {
             ExportFormat::Csv => {
-                let written = csv::record(columns.iter().map(String::as_str));
+                let written = csv::record(columns);
                 Self::Csv { written, region }
             }
             ExportFormat::Xlsx => Self::Xlsx(Box::new(Xlsx::begin(columns, region.zone)?)),
@@ -28,8 +28,7 @@ impl Writer {
     pub(crate) fn row(&mut self, cells: &[Cell]) -> io::Result<()> {
         match self {
             Self::Csv { written, region } => {
-                let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell, *region)).collect();
-                written.extend(csv::record(cells.iter().map(String::as_str)));
+                written.extend(csv::record(cells.iter().map(|cell| csv_cell(cell, *region))));
                 Ok(())
             }
             Self::Xlsx(sheet) => sheet.row(cells),

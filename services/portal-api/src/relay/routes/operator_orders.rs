@@ -58,7 +58,7 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         _ => return Err(ApiError::invalid_field("search", "required", "Send search, or only code.")),
     };
     let sent = |ids: &[OrderId]| Sent::new("orders", ids).found_by(&state, Some(&searched)).record(&request);
-    // Before the search, so that one that fails is an entry too.
+    // The log names a search that fails too, so the handler names it before it asks.
     sent(&[]);
     let orders = &state.peers.orders;
     let found = match code {

@@ -294,7 +294,7 @@ async fn export_of(
         content_type: "text/csv; charset=utf-8",
     };
     let lines = Some(lines.iter().flat_map(csv_record).collect());
-    export::send((state, slot), &file, csv::record(COLUMNS.iter().copied()), Lines(lines)).await
+    export::send((state, slot), &file, csv::record(COLUMNS), Lines(lines)).await
 }
 
 /// One part: a remittance has few orders.
@@ -316,5 +316,5 @@ fn csv_record(order: &RemittedOrderView) -> Vec<u8> {
         csv::rupees(order.handed_over_paise),
         csv::rupees(order.amount_paise),
     ];
-    csv::record(written.iter().map(String::as_str))
+    csv::record(written)
 }

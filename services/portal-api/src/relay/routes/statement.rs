@@ -154,7 +154,7 @@ async fn export_of(
     let (query, order_reference) = read(request)?;
     let slot = export::begin(&state, author, Some(business))?;
     let query = with_order(&state, business, query, order_reference).await?;
-    let head = csv::record(COLUMNS.iter().copied());
+    let head = csv::record(COLUMNS);
     let time = |text: Option<&str>| text?.parse::<DateTime<Utc>>().ok();
     let period = query.as_ref().map(|query| (time(query.since.as_deref()), time(query.until.as_deref())));
     let today = (state.unit.clock.now(), state.mailbox.region.zone);
@@ -265,7 +265,7 @@ fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
         csv::rupees(entry.owed_paise),
         csv::rupees(entry.balance_after_paise),
     ];
-    csv::record(written.iter().map(String::as_str))
+    csv::record(written)
 }
 
 /// The words of the pages (`entry-labels.ts`).
