@@ -97,6 +97,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
         user_sessions: settings.sessions.of_users(),
         console_sessions: settings.sessions.of_console(),
         audit_retention: settings.audit.retention(),
+        closed_books_kept: settings.closing.books_kept(),
         order_streams: OrderStreams::new(limits.streams_per_business, &open_pages),
         status_streams: StatusStreams::new(limits.streams_per_business, &open_pages),
         open_pages,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::TimeDelta;
 use domain::BusinessId;
 use identity::passwords::Passwords;
 use identity::second_factors::Factors;
@@ -47,6 +48,8 @@ pub(crate) struct State {
     /// How long sessions of the console last.
     pub(crate) console_sessions: Lifetimes,
     pub(crate) audit_retention: AuditRetention,
+    /// How long the books of a closed business are kept.
+    pub(crate) closed_books_kept: TimeDelta,
     pub(crate) open_pages: OpenPages,
     pub(crate) order_streams: OrderStreams,
     pub(crate) status_streams: StatusStreams,

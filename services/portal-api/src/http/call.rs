@@ -46,6 +46,8 @@ pub(crate) enum Rule {
     /// Refused to who logged in with single sign-on. The provider of a business must not take over the account of a person, and
     /// people of the staff whose provider decides about their access prove nothing with a password.
     NotSingleSignOn,
+    /// Refused while the business is being closed, and afterwards.
+    NotClosing,
     /// Answers also if the page shows another person: the page learns from it who is logged in now.
     AnyPage,
     /// The handler reads the query and refuses unknown parameters. The other calls accept none.

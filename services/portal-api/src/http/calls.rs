@@ -12,7 +12,7 @@ use crate::approvals::routes::approvals;
 use crate::audit::domain::Action;
 use crate::audit::routes::{audit_log, operator_audit_log};
 use crate::business::routes::{
-    businesses, contact, operator_health, pickup_profile, staff_notes, subscription,
+    businesses, closing, contact, operator_health, pickup_profile, staff_notes, subscription,
 };
 use crate::console::routes::{operator_tokens, staff};
 use crate::domain::{OperatorPermission, Part, Permission};
@@ -73,6 +73,10 @@ calls! {
     PUT "/v1/portal/business" names::of_business: User(ManageBusiness);
     GET "/v1/portal/business/contact" contact::read: User(ReadBusiness);
     PUT "/v1/portal/business/contact" contact::write: User(ManageBusiness);
+    // What is open is for owners only: the handler asks for it.
+    GET "/v1/portal/business/closing" closing::read: User(ReadBusiness);
+    POST "/v1/portal/business/closing" closing::begin: User(ManageBusiness), Recent;
+    DELETE "/v1/portal/business/closing" closing::withdraw: User(ManageBusiness), Recent;
     GET "/v1/portal/sessions" sessions::list: User(UseAccount), NotSingleSignOn, Query;
     DELETE "/v1/portal/sessions/{id}" sessions::revoke: User(UseAccount), Recent, NotSingleSignOn;
     POST "/v1/portal/sessions/revoke-others" sessions::revoke_all_others:
@@ -105,12 +109,12 @@ calls! {
     GET "/v1/portal/pickup-profile" pickup_profile::read: User(ReadBusiness);
     PUT "/v1/portal/pickup-profile" pickup_profile::write: User(ManageIntegration);
     GET "/v1/portal/subscription" subscription::read: User(ReadBusiness);
-    PUT "/v1/portal/subscription" subscription::request: User(ManageMoney);
+    PUT "/v1/portal/subscription" subscription::request: User(ManageMoney), NotClosing;
     // Keys. Those of live mode also need a recent authentication: their handlers check it, as the mode decides.
     GET "/v1/portal/api-keys" api_keys::list: User(ReadKeys), Query;
-    POST "/v1/portal/api-keys" api_keys::create: User(ManageIntegration);
+    POST "/v1/portal/api-keys" api_keys::create: User(ManageIntegration), NotClosing;
     POST "/v1/portal/api-keys/{id}/revoke" api_keys::revoke: User(ManageIntegration);
-    POST "/v1/portal/api-keys/{id}/rotate" api_keys::rotate: User(ManageIntegration);
+    POST "/v1/portal/api-keys/{id}/rotate" api_keys::rotate: User(ManageIntegration), NotClosing;
     // Orders. The list of events and the stream contain no personal data.
     GET "/v1/portal/events" events::list: User(ReadOrders), Query;
     GET "/v1/portal/orders" orders::list: User(ReadOrders), Query, Masked;
@@ -153,7 +157,7 @@ calls! {
     GET "/v1/portal/exports/{id}/file" exports::file: User(ReadOrders);
     // Webhooks. Endpoints of live mode also need a recent authentication, as keys.
     GET "/v1/portal/webhook-endpoints" webhook_endpoints::list: User(ReadWebhooks), Query;
-    POST "/v1/portal/webhook-endpoints" webhook_endpoints::create: User(ManageIntegration);
+    POST "/v1/portal/webhook-endpoints" webhook_endpoints::create: User(ManageIntegration), NotClosing;
     GET "/v1/portal/webhook-endpoints/{id}" webhook_endpoints::read: User(ReadWebhooks);
     PATCH "/v1/portal/webhook-endpoints/{id}" webhook_endpoints::update: User(ManageIntegration);
     DELETE "/v1/portal/webhook-endpoints/{id}" webhook_endpoints::remove: User(ManageIntegration);
@@ -263,6 +267,14 @@ calls! {
         Operator(ErasePersonalData), Recent;
     // Money, live access and the status.
     PATCH "/v1/operator/businesses/{id}" businesses::change: Operator(ChangeBusinesses), Recent;
+    // Nothing personal: the contact of the business is elsewhere.
+    GET "/v1/operator/businesses/{id}/closing" closing::read_for_operator: Operator(ReadBusinesses);
+    POST "/v1/operator/businesses/{id}/closing" closing::begin_for_operator:
+        Operator(ChangeBusinesses), Recent;
+    DELETE "/v1/operator/businesses/{id}/closing" closing::withdraw_for_operator:
+        Operator(ChangeBusinesses), Recent;
+    POST "/v1/operator/businesses/{id}/closing/complete" closing::complete:
+        Operator(ChangeBusinesses), Recent;
     POST "/v1/operator/businesses/{id}/wallet/credits" operator_wallet::credit:
         Operator(CreditWallets), Recent;
     POST "/v1/operator/businesses/{id}/wallet/debits" operator_wallet::debit: Operator(CreditWallets), Recent;

@@ -14,6 +14,7 @@ use web::ApiError;
 use crate::account::commands::use_session::{is_present, use_session};
 use crate::audit::commands::audit_line::log_role_refusal;
 use crate::audit::domain::Author;
+use crate::business::queries::closing;
 use crate::commands::publish_portal_change::publish_portal_change;
 use crate::domain::{Mask, Permission, Session, Site};
 use crate::http::audited::request_id;
@@ -126,6 +127,9 @@ pub(crate) async fn of_user(
     if call.has(Rule::Recent) {
         require_recent(&state, Some(session.authenticated_at))?;
     }
+    if call.has(Rule::NotClosing) {
+        require_not_closing(&state, session.business).await?;
+    }
     let mask = Mask::of(session.role).filter(|_| call.has(Rule::Masked));
     let business = session.business;
     let changed = (!is_read(&request)).then_some(business);
@@ -140,6 +144,13 @@ pub(crate) async fn of_user(
         response.response_mut().add_cookie(&cookie)?;
     }
     Ok(response)
+}
+
+async fn require_not_closing(state: &State, business: BusinessId) -> Result<(), ApiError> {
+    match closing::find(state, business).await? {
+        Some(_) => Err(errors::business_closing()),
+        None => Ok(()),
+    }
 }
 
 /// Whether no confirmation has replaced the token of the request.

@@ -22,7 +22,7 @@ use crate::store::mails::{self, ClaimedMail, MailOwner, NewMail};
 use crate::store::users;
 pub(crate) use sender::MailSender;
 pub(crate) use template::Mail;
-pub(crate) use texts::FactorNews;
+pub(crate) use texts::{ClosingNews, FactorNews};
 pub(crate) use transport::{Encryption, Route, SmtpServer, Transport, is_deliverable};
 
 /// A business may have this many queued mails. Further ones are dropped.

@@ -9,7 +9,7 @@ use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
 use crate::domain::{Links, OperatorRole, Part, RegionFormat, Role, color};
-use crate::mail::texts::{self, Content, FactorNews};
+use crate::mail::texts::{self, ClosingNews, Content, FactorNews};
 
 /// A kind of mail with its values.
 #[derive(IntoStaticStr, VariantNames)]
@@ -86,6 +86,11 @@ pub(crate) enum Mail<'a> {
     },
     /// To the owners.
     SuspensionLifted {
+        at: DateTime<Utc>,
+    },
+    /// To the owners.
+    Closing {
+        news: ClosingNews,
         at: DateTime<Utc>,
     },
     EndpointFailing {
@@ -262,6 +267,9 @@ impl Mail<'_> {
             }
             Self::SuspensionLifted { at } => {
                 texts::suspension_lifted(brand, &region.time(*at), links.page(""))
+            }
+            Self::Closing { news, at } => {
+                texts::closing(brand, *news, &region.time(*at), links.page("account/closing"))
             }
             Self::EndpointFailing { percent } => texts::endpoint_failing(*percent, links.page("webhooks")),
             Self::EndpointDisabled { reason } => texts::endpoint_disabled(reason, links.page("webhooks")),

@@ -18,6 +18,14 @@ pub(crate) enum FactorNews {
     PasskeyRemoved,
 }
 
+/// What happened to the closing of a business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClosingNews {
+    Begun,
+    Withdrawn,
+    Completed,
+}
+
 /// The parts of a mail that differ by kind.
 pub(super) struct Content {
     pub(super) subject: String,
@@ -307,6 +315,36 @@ pub(super) fn suspension_lifted(brand: &str, at: &str, link: String) -> Content 
             "The overview shows whether live orders are unlocked.".to_owned(),
         ],
         button: "View overview",
+        link,
+        footer: TO_OWNERS,
+    }
+}
+
+pub(super) fn closing(brand: &str, news: ClosingNews, at: &str, link: String) -> Content {
+    let (subject, happened, next) = match news {
+        ClosingNews::Begun => (
+            format!("Your {brand} account is being closed"),
+            format!("On {at}, the closing of your business began. New live orders are refused."),
+            "Placed orders continue. The page shows what must be settled, such as the balance, before your delivery company \
+             completes the closing. If you did not expect this, contact your delivery company now.",
+        ),
+        ClosingNews::Withdrawn => (
+            format!("Your {brand} account stays open"),
+            format!("On {at}, the closing of your business was withdrawn."),
+            "The overview shows whether live orders are unlocked.",
+        ),
+        ClosingNews::Completed => (
+            format!("Your {brand} account was closed"),
+            format!(
+                "On {at}, your delivery company closed your business. Its API keys and webhook endpoints are off."
+            ),
+            "You can still log in and read your statement. The page shows how long your data is kept.",
+        ),
+    };
+    Content {
+        subject,
+        paragraphs: vec![happened, next.to_owned()],
+        button: "View the closing",
         link,
         footer: TO_OWNERS,
     }

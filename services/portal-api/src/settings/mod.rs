@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod business_sso;
+mod closing;
 mod console;
 mod create_operator;
 mod mail;
@@ -28,6 +29,7 @@ pub use crate::domain::Locale;
 pub use approvals::Approvals;
 pub use audit::Audit;
 pub use business_sso::BusinessSsoSettings;
+pub use closing::Closing;
 pub(crate) use create_operator::CreateOperatorSettings;
 pub use mail::{MailEncryption, MailSettings, MailTransport};
 pub use mfa::MfaSettings;
@@ -69,6 +71,8 @@ pub struct PortalSettings {
     pub sessions: Sessions,
     #[serde(default)]
     pub audit: Audit,
+    #[serde(default)]
+    pub closing: Closing,
     #[serde(default)]
     pub sso: SsoSettings,
     #[serde(default)]
@@ -197,6 +201,7 @@ impl Settings for PortalSettings {
         self.mfa.check(errors);
         self.sessions.check(errors);
         self.audit.check(errors);
+        self.closing.check(errors);
         self.sso.check(errors, self.environment);
         self.business_sso.check(errors, self.environment, &self.mfa);
         self.sections().check(errors);

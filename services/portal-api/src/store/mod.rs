@@ -3,6 +3,7 @@
 pub(crate) mod audit_log;
 pub(crate) mod business_sso;
 pub(crate) mod businesses;
+pub(crate) mod closings;
 pub(crate) mod console_sessions;
 pub(crate) mod contacts;
 pub(crate) mod email_confirmations;

@@ -32,6 +32,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    closings (business_id) {
+        business_id -> Text,
+        requested_at -> Timestamptz,
+        by_operator -> Bool,
+        reason -> Nullable<Text>,
+        restores_live_access -> Bool,
+        completed_at -> Nullable<Timestamptz>,
+        erase_after -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
     staff_notes (business_id, number) {
         business_id -> Text,
         number -> BigInt,

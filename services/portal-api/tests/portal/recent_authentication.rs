@@ -56,6 +56,8 @@ const OF_USERS: &[&str] = &[
     "POST /second-factor/passkeys",
     "POST /second-factor/passkeys/options",
     "DELETE /second-factor/passkeys/psk_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    "POST /business/closing",
+    "DELETE /business/closing",
 ];
 const NOT_SENSITIVE: &[&str] = &[
     "GET /users",
@@ -226,6 +228,9 @@ async fn calls_of_the_staff_and_sessions_of_the_token_need_one_and_tokens_do_not
         "POST /tokens".to_owned(),
         "POST /tokens/opt_01ARZ3NDEKTSV4RRFFQ69G5FAV/rotate".to_owned(),
         format!("PATCH /businesses/{business}"),
+        format!("POST /businesses/{business}/closing"),
+        format!("DELETE /businesses/{business}/closing"),
+        format!("POST /businesses/{business}/closing/complete"),
         format!("POST /businesses/{business}/wallet/credits"),
         format!("POST /businesses/{business}/remittances"),
         format!("POST /businesses/{business}/password-resets"),

@@ -136,6 +136,15 @@ pub(crate) enum Action {
     /// By an owner or the operator.
     #[strum(serialize = "business.contact_changed")]
     BusinessContactChanged,
+    /// By an owner or the operator.
+    #[strum(serialize = "business.closing_begun")]
+    BusinessClosingBegun,
+    /// By an owner or the operator.
+    #[strum(serialize = "business.closing_withdrawn")]
+    BusinessClosingWithdrawn,
+    /// By the operator.
+    #[strum(serialize = "business.closed")]
+    BusinessClosed,
     #[strum(serialize = "second_factor.enrolled")]
     SecondFactorEnrolled,
     #[strum(serialize = "second_factor.removed")]

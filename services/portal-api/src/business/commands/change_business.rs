@@ -12,7 +12,7 @@ use crate::business::domain::{Business, BusinessChange, BusinessStatus};
 use crate::commands::announce::announce_business_change;
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::businesses;
+use crate::store::{businesses, closings};
 use crate::team::commands::owners::mail_owners;
 
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,8 @@ pub(crate) enum ChangeBusinessError {
     /// The business has requested another plan in the meantime.
     #[error("another plan would become active")]
     PlanChanged { plan: Option<String> },
+    #[error("live access stays off while the business is being closed")]
+    Closing,
     #[error(transparent)]
     Approval(#[from] RequestApprovalError),
     #[error(transparent)]
@@ -40,6 +42,7 @@ pub(crate) async fn change_business(
         .transaction(async |conn| {
             let before = businesses::find_for_update(conn, business).await?;
             let before = before.ok_or(ChangeBusinessError::Unknown)?;
+            respect_closing(conn, business, &change).await?;
             if state.approvals.lift_suspension && change.lifts_suspension_of(&before) {
                 after_change(&before, &change)?;
                 let suspension = businesses::suspensions(conn, business).await?;
@@ -81,7 +84,24 @@ pub(crate) async fn lift(
     change: &BusinessChange,
 ) -> Result<(), ChangeBusinessError> {
     let before = businesses::find_for_update(conn, business).await?.ok_or(ChangeBusinessError::Unknown)?;
+    respect_closing(conn, business, change).await?;
     apply(conn, state, &before, author, (change, Some(approval))).await
+}
+
+/// While the business is being closed, live access stays off. A withdrawal does not restore what the operator switches off meanwhile.
+async fn respect_closing(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    change: &BusinessChange,
+) -> Result<(), ChangeBusinessError> {
+    match change.live_access {
+        None => Ok(()),
+        Some(false) => Ok(closings::keep_live_access_off(conn, business).await?),
+        Some(true) => match closings::find(conn, business).await? {
+            Some(_) => Err(ChangeBusinessError::Closing),
+            None => Ok(()),
+        },
+    }
 }
 
 async fn apply(

@@ -2,6 +2,7 @@
 
 pub(crate) mod business;
 pub(crate) mod business_change;
+pub(crate) mod closing;
 pub(crate) mod contact;
 pub(crate) mod gstin;
 pub(crate) mod pickup_profile;
@@ -12,6 +13,7 @@ pub(crate) use business::{
     Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
 };
 pub(crate) use business_change::BusinessChange;
+pub(crate) use closing::{Closing, OpenItem, OpenItems};
 pub(crate) use contact::{Contact, StaffNote};
 pub(crate) use gstin::gstin;
 pub(crate) use pickup_profile::PickupProfile;

@@ -2,6 +2,7 @@
 
 pub(crate) mod business_health;
 pub(crate) mod businesses;
+pub(crate) mod closing;
 pub(crate) mod contact;
 pub(crate) mod pickup_profile;
 pub(crate) mod unanswered;

@@ -1,6 +1,7 @@
 //! HTTP.
 
 pub(crate) mod businesses;
+pub(crate) mod closing;
 pub(crate) mod contact;
 pub(crate) mod operator_health;
 pub(crate) mod ordering;

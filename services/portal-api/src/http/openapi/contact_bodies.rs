@@ -1,4 +1,5 @@
-//! Descriptions of the bodies of calls about the contact of a business and the notes of the staff. Handlers parse them by hand.
+//! Descriptions of the bodies of calls about the contact of a business, its closing and the notes of the staff. Handlers parse
+//! them by hand.
 #![expect(dead_code, reason = "only described")]
 
 use utoipa::ToSchema;
@@ -15,6 +16,18 @@ pub(crate) struct ChangeContact {
     /// The number for the goods and services tax of India.
     #[schema(min_length = 15, max_length = 15)]
     gstin: Option<String>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct BeginClosing {
+    #[schema(max_length = 500)]
+    reason: Option<String>,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct BeginClosingOf {
+    #[schema(min_length = 1, max_length = 500)]
+    reason: String,
 }
 
 #[derive(ToSchema)]

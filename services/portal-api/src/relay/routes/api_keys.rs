@@ -3,12 +3,12 @@
 use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{ApiKeyId, BusinessId, Mode, UserId};
-use internal_api::keys::{ApiKeyView, CreatedApiKey, RevokedApiKey};
+use internal_api::keys::{ApiKeyView, CreatedApiKey};
 use serde::Serialize;
 use serde_json::{Value, json};
 use web::{ApiError, JsonBody, read_optional_json, read_query};
 
-use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
+use crate::audit::domain::{Action, AuditEvent};
 use crate::business::queries::businesses;
 use crate::domain::{Permission, Session};
 use crate::go_live::commands::confirm_go_live::confirm_go_live;
@@ -16,6 +16,7 @@ use crate::http::audited::{UserAuthor, audited, audited_each};
 use crate::http::caller::require_recent;
 use crate::http::errors;
 use crate::http::openapi::{bodies, params};
+use crate::relay::commands::key_events::{key_event, revoked_events};
 use crate::state::State;
 use crate::team::queries::users;
 
@@ -125,14 +126,6 @@ pub(crate) async fn revoke(
     Ok(HttpResponse::Ok().json(revoked))
 }
 
-/// One for each key: `portal-api reconcile` finds a key that works again by them.
-fn revoked_events(revoked: &RevokedApiKey) -> Vec<AuditEvent> {
-    let event = |key: &ApiKeyView| AuditEvent { once: true, ..key_event(Action::ApiKeyRevoked, key) };
-    let key = revoked.view.id.to_string();
-    let also = revoked.also_revoked.iter().map(|one| event(one).with("revokedWith", key.as_str()));
-    std::iter::once(event(&revoked.view)).chain(also).collect()
-}
-
 #[utoipa::path(
     post,
     path = "/v1/portal/api-keys/{id}/rotate",
@@ -182,13 +175,6 @@ fn issued_event(action: Action, created: &CreatedApiKey) -> AuditEvent {
     ];
     let given = options.into_iter().filter(|(_, value)| !value.is_null());
     given.fold(key_event(action, key), |event, (name, value)| event.with(name, value))
-}
-
-/// The label contains only the public parts of the key.
-fn key_event(action: Action, key: &ApiKeyView) -> AuditEvent {
-    let target =
-        Target::new(TargetKind::ApiKey, key.id).labelled(format!("{}…{}", key.prefix, key.last_four));
-    AuditEvent::new(action).on(target).with("mode", key.mode.as_str()).with("name", key.name.as_str())
 }
 
 /// 403 while a go-live item is open (SPECIFICATION §3.2); 503 if that is unknown.

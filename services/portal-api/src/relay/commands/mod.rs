@@ -1,0 +1,3 @@
+//! Use cases that write.
+
+pub(crate) mod key_events;

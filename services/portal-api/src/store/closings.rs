@@ -1,0 +1,96 @@
+//! Businesses that are being closed, or are closed.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::BusinessId;
+use identity::stored;
+use postgres::StoreError;
+
+use crate::business::domain::Closing;
+use crate::store::schema::closings;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = closings)]
+struct ClosingRow {
+    business_id: String,
+    requested_at: DateTime<Utc>,
+    by_operator: bool,
+    reason: Option<String>,
+    restores_live_access: bool,
+    completed_at: Option<DateTime<Utc>>,
+    erase_after: Option<DateTime<Utc>>,
+}
+
+pub(crate) async fn find(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<Option<Closing>, StoreError> {
+    let row = closings::table
+        .find(business.to_string())
+        .select(ClosingRow::as_select())
+        .first(conn)
+        .await
+        .optional()?;
+    row.map(Closing::try_from).transpose()
+}
+
+/// The caller has locked the business, and found no closing.
+pub(crate) async fn insert(conn: &mut AsyncPgConnection, closing: &Closing) -> Result<(), StoreError> {
+    let row = ClosingRow {
+        business_id: closing.business.to_string(),
+        requested_at: closing.requested_at,
+        by_operator: closing.by_operator,
+        reason: closing.reason.clone(),
+        restores_live_access: closing.restores_live_access,
+        completed_at: closing.completed_at,
+        erase_after: closing.erase_after,
+    };
+    diesel::insert_into(closings::table).values(row).execute(conn).await?;
+    Ok(())
+}
+
+/// A withdrawal no longer switches live access on.
+pub(crate) async fn keep_live_access_off(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<(), StoreError> {
+    diesel::update(closings::table.find(business.to_string()))
+        .set(closings::restores_live_access.eq(false))
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// The caller has locked the business, and found its closing.
+pub(crate) async fn complete(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    (now, erase_after): (DateTime<Utc>, DateTime<Utc>),
+) -> Result<(), StoreError> {
+    let end = (closings::completed_at.eq(now), closings::erase_after.eq(erase_after));
+    let completed = diesel::update(closings::table.find(business.to_string())).set(end).execute(conn).await?;
+    if completed == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
+}
+
+/// The caller has locked the business, and found its closing.
+pub(crate) async fn remove(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
+    let removed = diesel::delete(closings::table.find(business.to_string())).execute(conn).await?;
+    if removed == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
+}
+
+impl TryFrom<ClosingRow> for Closing {
+    type Error = StoreError;
+
+    fn try_from(row: ClosingRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            business: stored("closings.business_id", &row.business_id)?,
+            requested_at: row.requested_at,
+            by_operator: row.by_operator,
+            reason: row.reason,
+            restores_live_access: row.restores_live_access,
+            completed_at: row.completed_at,
+            erase_after: row.erase_after,
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! Closing a business: who begins, withdraws and completes it, what must be settled first, and what a failure leaves behind.
+
+use serde_json::{Value, json};
+
+use crate::answers::{self, ENDPOINT, KEY, page};
+use crate::client::Client;
+use crate::office::Office;
+use crate::peers::answer_of;
+use crate::portal::{Owner, Portal};
+
+const CLOSING: &str = "/v1/portal/business/closing";
+const KEYS: &str = "/v1/portal/api-keys";
+
+fn of_operator(business: &str) -> String {
+    format!("/v1/operator/businesses/{business}")
+}
+
+fn nothing() -> Value {
+    json!({ "data": [], "hasMore": false })
+}
+
+fn far(service: &str, call: &str, business: &str, rest: &str) -> String {
+    format!("{call} /{service}/internal/businesses/{business}/{rest}")
+}
+
+/// All services answer that nothing is open but `balance`.
+fn settled(portal: &Portal, business: &str, balance: i64) {
+    let peers = &portal.peers;
+    let orders = |rest: &str| far("order-api", "GET", business, rest);
+    peers.answer(orders("orders"), 200, nothing());
+    let attention = |failed: i64| json!({ "failed": failed, "unassigned": 0, "stuck": 0 });
+    let live = json!({ "lastAt": null, "today": [], "ended": 9, "delivered": 9, "attention": attention(0) });
+    peers.answer(orders("orders/live"), 200, live);
+    let quiet = json!({ "lastAt": null, "last24h": 0, "pending": 0 });
+    peers.answer(orders("orders/activity"), 200, json!({ "live": quiet, "test": quiet }));
+    peers.wallet(business, balance, true);
+    let mut cash = answer_of(&answers::cash());
+    cash["data"] = json!([]);
+    for name in ["outstandingPaise", "withDriversPaise", "discrepancies", "lateOrders", "latePaise"] {
+        cash["totals"][name] = json!(0);
+    }
+    cash["totals"]["ages"] = json!([]);
+    peers.answer(format!("GET /wallet/internal/wallets/{business}/cash"), 200, cash);
+    peers.answer(far("key-management", "GET", business, "api-keys"), 200, nothing());
+    peers.answer(far("webhook-dispatcher", "GET", business, "webhook-endpoints"), 200, nothing());
+}
+
+/// One key and one endpoint, which the owners list until the second look of a completion.
+fn has_access(portal: &Portal, business: &str) {
+    let in_turn = |one: Value| [(200, one.clone()), (200, one), (200, nothing())];
+    let keys = far("key-management", "GET", business, "api-keys");
+    portal.peers.answer_in_turn(keys, in_turn(page(answers::key())));
+    let endpoints = far("webhook-dispatcher", "GET", business, "webhook-endpoints");
+    portal.peers.answer_in_turn(endpoints, in_turn(page(answers::endpoint())));
+    portal.peers.answer(revocation(business), 200, answer_of(&answers::revoked_key()));
+    portal.peers.answer(deletion(business), 200, Value::Null);
+}
+
+fn revocation(business: &str) -> String {
+    far("key-management", "POST", business, &format!("api-keys/{KEY}/revoke"))
+}
+
+fn deletion(business: &str) -> String {
+    far("webhook-dispatcher", "DELETE", business, &format!("webhook-endpoints/{ENDPOINT}"))
+}
+
+async fn live_access(operator: &mut Client, business: &str) -> Value {
+    operator.get(&of_operator(business)).await.body["liveAccess"].clone()
+}
+
+/// An owner whose business has live access.
+async fn live_owner(portal: &Portal) -> Owner {
+    let owner = portal.owner("owner@shop.example").await;
+    let on = json!({ "status": "active", "liveAccess": "active" });
+    assert_eq!(portal.operator().patch(&of_operator(&owner.business), on).await.status, 200);
+    owner
+}
+
+#[tokio::test]
+async fn an_owner_begins_and_withdraws_it_and_live_access_is_as_before() {
+    let portal = Portal::start().await;
+    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    let mut other = portal.owner("owner@other.example").await;
+    settled(&portal, &owner.business, 0);
+    let before = owner.client.get(CLOSING).await.body;
+    assert_eq!((&before["state"], &before["canComplete"]), (&json!("not_begun"), &json!(false)), "{before}");
+
+    for _ in 0..2 {
+        let begun = owner.client.post(CLOSING, json!({ "reason": "We move to Pune." })).await;
+        assert_eq!(begun.status, 204, "{begun:?}");
+    }
+    let open = owner.client.get(CLOSING).await.body;
+    assert_eq!((&open["state"], &open["begunBy"]), (&json!("open"), &json!("owner")), "{open}");
+    assert_eq!((&open["reason"], &open["canComplete"]), (&json!("We move to Pune."), &json!(true)));
+    assert_eq!(live_access(&mut operator, &owner.business).await, "inactive");
+    let path = of_operator(&owner.business);
+    let on = operator.patch(&path, json!({ "liveAccess": "active" })).await;
+    assert_eq!((on.status, on.code()), (409, "business_closing"), "{on:?}");
+    for call in [
+        ("POST", KEYS.to_owned()),
+        ("POST", format!("{KEYS}/{KEY}/rotate")),
+        ("POST", "/v1/portal/webhook-endpoints".to_owned()),
+        ("PUT", "/v1/portal/subscription".to_owned()),
+    ] {
+        let refused = owner.client.call(call.0, &call.1).await;
+        assert_eq!((refused.status, refused.code()), (409, "business_closing"), "{call:?}");
+    }
+    assert_ne!(other.client.call("POST", KEYS).await.code(), "business_closing", "another business");
+
+    for _ in 0..2 {
+        assert_eq!(owner.client.delete(CLOSING).await.status, 204);
+    }
+    assert_eq!(live_access(&mut operator, &owner.business).await, "active");
+    let log = owner.client.get("/v1/portal/audit-log").await.body;
+    let entries = log["data"].as_array().unwrap();
+    for action in ["business.closing_begun", "business.closing_withdrawn"] {
+        let found = entries.iter().filter(|entry| entry["action"] == action).count();
+        assert_eq!(found, 1, "{action}: {log}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_operator_switches_off_or_begins_stays_off_for_owners() {
+    let portal = Portal::start().await;
+    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    let path = of_operator(&owner.business);
+    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
+    assert_eq!(operator.patch(&path, json!({ "liveAccess": "inactive" })).await.status, 200);
+    assert_eq!(owner.client.delete(CLOSING).await.status, 204);
+    assert_eq!(live_access(&mut operator, &owner.business).await, "inactive", "switched off meanwhile");
+
+    assert_eq!(operator.patch(&path, json!({ "liveAccess": "active" })).await.status, 200);
+    let closing = format!("{path}/closing");
+    assert_eq!(operator.post(&closing, json!({})).await.invalid_fields(), ["reason"]);
+    assert_eq!(operator.post(&closing, json!({ "reason": "Contract ended" })).await.status, 204);
+    let refused = owner.client.delete(CLOSING).await;
+    assert_eq!((refused.status, refused.code()), (409, "closing_of_operator"), "{refused:?}");
+    assert_eq!(operator.delete(&closing).await.status, 204);
+    assert_eq!(live_access(&mut operator, &owner.business).await, "active");
+    let unknown = of_operator("biz_01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    for (method, rest) in [("GET", ""), ("POST", ""), ("DELETE", ""), ("POST", "/complete")] {
+        assert_eq!(operator.call(method, &format!("{unknown}/closing{rest}")).await.status, 404, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn only_owners_see_what_is_open() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut viewer = portal.member(&mut owner, "viewer@shop.example", "viewer").await;
+    assert_eq!(owner.client.post(CLOSING, json!({ "reason": "x".repeat(501) })).await.status, 400);
+    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
+    let seen = viewer.get(CLOSING).await;
+    assert_eq!((seen.status, &seen.body["state"], &seen.body["open"]), (200, &json!("open"), &Value::Null));
+    settled(&portal, &owner.business, 700);
+    let seen = owner.client.get(CLOSING).await.body;
+    assert_eq!((&seen["open"]["balancePaise"], &seen["unsettled"]), (&json!(700), &json!(["balance"])));
+    // A service that does not answer is no settled business.
+    portal.peers.answer(far("key-management", "GET", &owner.business, "api-keys"), 503, json!({}));
+    assert_eq!(owner.client.get(CLOSING).await.status, 503);
+}
+
+#[tokio::test]
+async fn it_is_completed_once_everything_is_settled() {
+    let portal = Portal::start().await;
+    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    let business = owner.business.clone();
+    let complete = format!("{}/closing/complete", of_operator(&business));
+    let early = operator.post(&complete, json!({})).await;
+    assert_eq!((early.status, early.code()), (409, "closing_not_begun"));
+    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
+
+    settled(&portal, &business, 700);
+    has_access(&portal, &business);
+    let orders = far("order-api", "GET", &business, "orders");
+    portal.peers.answer(orders.clone(), 200, page(answers::order()));
+    let cash = answer_of(&answers::cash());
+    portal.peers.answer(format!("GET /wallet/internal/wallets/{business}/cash"), 200, cash);
+    let refused = operator.post(&complete, json!({})).await;
+    assert_eq!((refused.status, refused.code()), (409, "closing_not_settled"), "{refused:?}");
+    assert_eq!(refused.body["unsettled"], json!(["live_orders", "cash", "cash_discrepancies", "balance"]));
+    let asked = portal.peers.asked(&orders).pop().unwrap().query;
+    assert!(asked.contains("mode=live") && asked.contains("status=out_for_delivery"), "{asked}");
+    assert_eq!(portal.peers.asked(&revocation(&business)).len(), 0, "nothing is switched off");
+
+    settled(&portal, &business, 0);
+    has_access(&portal, &business);
+    let closed = operator.post(&complete, json!({})).await;
+    assert_eq!(closed.status, 204, "{closed:?}");
+    assert_eq!(operator.post(&complete, json!({})).await.status, 204, "repeated");
+    for call in [revocation(&business), deletion(&business)] {
+        assert_eq!(portal.peers.asked(&call).len(), 1, "{call}");
+    }
+    let read = owner.client.get(CLOSING).await.body;
+    assert_eq!((&read["state"], &read["canComplete"]), (&json!("completed"), &json!(false)), "{read}");
+    // The clock of the tests begins on 2027-01-15.
+    assert_eq!(&read["eraseAfter"].as_str().unwrap()[..7], "2036-01", "{read}");
+    for withdrawn in [
+        owner.client.delete(CLOSING).await,
+        operator.delete(&format!("{}/closing", of_operator(&business))).await,
+    ] {
+        assert_eq!((withdrawn.status, withdrawn.code()), (409, "business_closed"), "{withdrawn:?}");
+    }
+    let log = operator.get(&format!("/v1/operator/audit-log?businessId={business}")).await.body;
+    for action in ["business.closed", "api_key.revoked", "webhook_endpoint.deleted"] {
+        let entries = log["data"].as_array().unwrap().iter();
+        assert_eq!(entries.filter(|entry| entry["action"] == action).count(), 1, "{action}: {log}");
+    }
+}
+
+#[tokio::test]
+async fn a_completion_that_failed_at_a_step_goes_on() {
+    let portal = Portal::start().await;
+    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    let business = owner.business.clone();
+    let complete = format!("{}/closing/complete", of_operator(&business));
+    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
+    settled(&portal, &business, 0);
+    for failing in [revocation(&business), deletion(&business)] {
+        has_access(&portal, &business);
+        portal.peers.answer(failing.clone(), 503, json!({}));
+        assert_eq!(operator.post(&complete, json!({})).await.status, 503, "{failing}");
+        settled(&portal, &business, 0);
+        assert_eq!(owner.client.get(CLOSING).await.body["state"], "open", "{failing}");
+    }
+    // An order was placed, or a key made, by a call that was on its way.
+    has_access(&portal, &business);
+    let keys = far("key-management", "GET", &business, "api-keys");
+    portal.peers.answer(keys, 200, page(answers::key()));
+    let refused = operator.post(&complete, json!({})).await;
+    assert_eq!((refused.code(), &refused.body["unsettled"]), ("closing_not_settled", &json!(["keys"])));
+    // Somebody has deleted the endpoint meanwhile.
+    has_access(&portal, &business);
+    portal.peers.answer(
+        deletion(&business),
+        404,
+        json!({ "code": "webhook_endpoint_not_found", "message": "" }),
+    );
+    assert_eq!(operator.post(&complete, json!({})).await.status, 204);
+}
+
+#[tokio::test]
+async fn requests_that_wait_for_a_second_person_are_open() {
+    let mut office = Office::open().await;
+    let (business, path) = (office.business.clone(), office.path("/closing"));
+    office.requested_credit().await;
+    settled(&office.portal, &business, 0);
+    assert_eq!(office.ravi.post(&path, json!({ "reason": "Contract ended" })).await.status, 204);
+    let open = office.ravi.get(&path).await.body;
+    assert_eq!(
+        (&open["open"]["approvals"], &open["unsettled"]),
+        (&json!(1), &json!(["approvals"])),
+        "{open}"
+    );
+}
