@@ -148,6 +148,36 @@ export function useAddStaffNote(id: string) {
   );
 }
 
+/** What is open, and whether the business is being closed. */
+export function useClosingOf(id: string) {
+  return useQuery({
+    queryKey: [...businessKey(id), "closing"],
+    queryFn: () =>
+      operatorAnswer(api.GET("/v1/operator/businesses/{id}/closing", { params: { path: { id } } })),
+    refetchInterval: POLL_MS,
+  });
+}
+
+export function useBeginClosingOf(id: string) {
+  return useBusinessMutation(id, (reason: string) =>
+    operatorAnswer(
+      api.POST("/v1/operator/businesses/{id}/closing", { params: { path: { id } }, body: { reason } }),
+    ),
+  );
+}
+
+export function useWithdrawClosingOf(id: string) {
+  return useBusinessMutation(id, () =>
+    operatorAnswer(api.DELETE("/v1/operator/businesses/{id}/closing", { params: { path: { id } } })),
+  );
+}
+
+export function useCompleteClosing(id: string) {
+  return useBusinessMutation(id, () =>
+    operatorAnswer(api.POST("/v1/operator/businesses/{id}/closing/complete", { params: { path: { id } } })),
+  );
+}
+
 export function useCreditWallet(id: string) {
   return useBusinessMutation(id, (body: { amountPaise: number; reference: string }) =>
     operatorAnswer(

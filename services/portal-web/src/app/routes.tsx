@@ -27,6 +27,7 @@ const PAGES: RouteObject[] = [
   { path: "account", lazy: () => import("../pages/account/security-page") },
   { path: "account/team", lazy: () => import("../pages/account/team-page") },
   { path: "account/single-sign-on", lazy: () => import("../pages/account/single-sign-on-page") },
+  { path: "account/closing", lazy: () => import("../pages/account/closing-page") },
   { path: "account/audit-log", lazy: () => import("../pages/account/audit-log-page") },
   { path: "wallet", lazy: () => import("../pages/wallet/wallet-page") },
   { path: "cash-on-delivery", lazy: () => import("../pages/cash/cash-page") },

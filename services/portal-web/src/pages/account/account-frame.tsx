@@ -11,6 +11,7 @@ const TABS = [
   { path: "/account/team", label: "Team", permission: "manage_users" },
   { path: "/account/single-sign-on", label: "Single sign-on", permission: "manage_single_sign_on" },
   { path: "/account/audit-log", label: "Audit log", permission: "read_audit_log" },
+  { path: "/account/closing", label: "Close business", permission: "manage_business" },
 ] as const;
 
 /** The account pages as tabs. */

@@ -36,6 +36,8 @@ const REASON_CHARS_MAX = 500;
 export interface Adjustment {
   isDebit: boolean;
   entry?: WalletEntry;
+  /** What the form of a debit begins with, for example the balance that is paid out. */
+  begins?: { paise: number; reason: string };
 }
 
 interface AdjustWalletDialogProps {
@@ -75,12 +77,16 @@ type Fields = {
 
 /** First the form, then the check of the amount. */
 function Steps({ business, adjustment, onDone }: StepsProps) {
-  const { isDebit, entry } = adjustment;
+  const { isDebit, entry, begins } = adjustment;
   const [isChecking, setIsChecking] = useState(false);
   const balancePaise = useBusinessHealth(business.id).data?.balancePaise;
   const leftPaise = entry?.leftPaise ?? 0;
   const form = useForm<Fields>({
-    initialValues: { amountPaise: entry ? decimalRupees(leftPaise) : "", reference: "", reason: "" },
+    initialValues: {
+      amountPaise: entry || begins ? decimalRupees(begins?.paise ?? leftPaise) : "",
+      reference: "",
+      reason: begins?.reason ?? "",
+    },
     validate: {
       amountPaise: (text) => {
         const error = rupeesError(text, 1);

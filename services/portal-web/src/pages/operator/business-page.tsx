@@ -12,6 +12,7 @@ import { UrlTabs } from "../../components/url-tabs";
 import { BusinessApprovals } from "./business-approvals";
 import { BusinessAuditLog } from "./business-audit-log";
 import { BusinessCash } from "./business-cash";
+import { BusinessClosing } from "./business-closing";
 import { BusinessContact } from "./business-contact";
 import { BusinessHealthPart } from "./business-health";
 import { BusinessOrders } from "./business-orders";
@@ -78,6 +79,7 @@ function Details({ business }: { business: BusinessDetails }) {
     readsUsers && { value: "users", label: "Users", panel: <BusinessPeople businessId={id} /> },
     reviews && { value: "approvals", label: "Approvals", panel: <BusinessApprovals businessId={id} /> },
     readsUsers && { value: "audit-log", label: "Audit log", panel: <BusinessAuditLog businessId={id} /> },
+    { value: "closing", label: "Closing", panel: <BusinessClosing business={business} /> },
   ];
   return (
     <>

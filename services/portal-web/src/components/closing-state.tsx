@@ -1,0 +1,39 @@
+import { Alert, Text } from "@mantine/core";
+import type { Closing } from "../api/types";
+import { Time } from "./time";
+
+interface ClosingStateProps {
+  closing: Closing;
+  /** Who reads it calls the operator so: “your delivery company”. */
+  operator: string;
+}
+
+/** Whether a business is being closed; nothing if nobody closes it. */
+export function ClosingState({ closing, operator }: ClosingStateProps) {
+  const { state, begunAt, begunBy, reason, completedAt, eraseAfter } = closing;
+  if (state === "not_begun") return null;
+  const isClosed = state === "completed";
+  return (
+    <Alert
+      role="status"
+      color={isClosed ? "gray" : "yellow"}
+      variant="light"
+      title={isClosed ? "This business is closed" : "This business is being closed"}
+    >
+      <Text size="sm">
+        Begun on <Time at={begunAt} /> by {begunBy === "operator" ? operator : "an owner"}.
+        {isClosed && (
+          <>
+            {" "}
+            Closed on <Time at={completedAt} />. The law keeps its books until <Time at={eraseAfter} />.
+          </>
+        )}
+      </Text>
+      {reason && (
+        <Text size="sm" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+          Reason: {reason}
+        </Text>
+      )}
+    </Alert>
+  );
+}

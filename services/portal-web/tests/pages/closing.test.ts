@@ -1,0 +1,66 @@
+// Closing a business: what its owner sees and begins, and how the operator completes it.
+import { operator } from "../support/api";
+import { ask, logInAsOperator, newBusiness, newTestKey } from "../support/business";
+import { check } from "../support/page-checks";
+import { heading } from "../support/pages";
+import { expect, PHONE, test } from "../support/test";
+
+test("an owner begins to close the business, and the operator pays out the balance and completes it", async ({
+  visit,
+}) => {
+  const [owner, staff] = [await visit({ viewport: PHONE }), await visit()];
+  const { id, name } = await newBusiness(owner, "Closing shop");
+  await newTestKey(owner);
+  await operator("POST", `/businesses/${id}/wallet/credits`, { amountPaise: 12_300, reference: "opening" });
+
+  await owner.goto("/account/closing");
+  await heading(owner, "Account");
+  const open = owner.getByRole("region", { name: "What is open" });
+  await expect(open.getByText("₹123.00")).toBeVisible();
+  await check(owner, "closing-not-begun", { bothSizes: true });
+  await owner.getByRole("textbox", { name: "Reason" }).fill("We move to Pune.");
+  await owner.getByRole("button", { name: "Close business" }).click();
+  await owner.getByRole("button", { name: "Begin closing" }).click();
+  await expect(owner.getByText("This business is being closed")).toBeVisible();
+  const refused = await ask(owner, "POST", "/api-keys", { mode: "test", name: "late" }, 409);
+  expect(refused.code).toBe("business_closing");
+
+  await logInAsOperator(staff);
+  await staff.goto(`/operator/businesses/${id}?tab=closing`);
+  await heading(staff, name);
+  await expect(staff.getByText("Reason: We move to Pune.")).toBeVisible();
+  const complete = staff.getByRole("button", { name: "Complete closing" });
+  await expect(complete).toBeDisabled();
+  await check(staff, "closing-of-operator", { bothSizes: true });
+  await staff.getByRole("button", { name: "Record payout" }).click();
+  await expect(staff.getByRole("textbox", { name: "Amount" })).toHaveValue("123.00");
+  await staff.keyboard.press("Escape");
+  await operator("POST", `/businesses/${id}/wallet/debits`, {
+    amountPaise: 12_300,
+    reference: "UTR 1",
+    reason: "Balance paid out by bank transfer.",
+  });
+  await staff.reload();
+  await complete.click();
+  await staff.getByRole("dialog").getByRole("button", { name: "Complete closing" }).click();
+  await expect(staff.getByText("This business is closed")).toBeVisible();
+
+  await owner.reload();
+  await expect(owner.getByText("This business is closed")).toBeVisible();
+  await expect(open.getByText(/[1-9]/)).toHaveCount(0);
+  await check(owner, "closing-completed");
+});
+
+test("an owner withdraws the closing, but not one of the operator", async ({ visit }) => {
+  const owner = await visit();
+  const { id } = await newBusiness(owner, "Staying shop");
+  await ask(owner, "POST", "/business/closing", {}, 204);
+  await owner.goto("/account/closing");
+  await owner.getByRole("button", { name: "Withdraw closing" }).click();
+  await owner.getByRole("dialog").getByRole("button", { name: "Withdraw closing" }).click();
+  await expect(owner.getByRole("button", { name: "Close business" })).toBeVisible();
+  await operator("POST", `/businesses/${id}/closing`, { reason: "Contract ended" }, 204);
+  await owner.reload();
+  await expect(owner.getByText(/Ask it to withdraw this/)).toBeVisible();
+  await expect(owner.getByRole("button", { name: "Withdraw closing" })).toHaveCount(0);
+});
