@@ -18,4 +18,5 @@ CREATE TABLE staff_notes (
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (business_id, number)
 );
-CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON staff_notes EXECUTE FUNCTION refuse_rewriting();
+-- The notes of a closed business are deleted when the law no longer keeps its books.
+CREATE TRIGGER append_only BEFORE UPDATE OR TRUNCATE ON staff_notes EXECUTE FUNCTION refuse_rewriting();

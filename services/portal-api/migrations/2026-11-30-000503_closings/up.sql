@@ -10,5 +10,6 @@ CREATE TABLE closings (
     completed_at TIMESTAMPTZ,
     -- Until then, the law keeps the books.
     erase_after TIMESTAMPTZ,
+    erased_at TIMESTAMPTZ CHECK (erased_at >= erase_after),
     CONSTRAINT closings_end CHECK ((completed_at IS NULL) = (erase_after IS NULL))
 );

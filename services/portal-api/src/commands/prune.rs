@@ -1,5 +1,5 @@
 //! Deletes rows that are no longer needed: ended sessions, old attempts, expired challenges, links, mails and exports, and old
-//! entries of the audit logs.
+//! entries of the audit logs. Also erases closed businesses whose time has come.
 
 use chrono::{DateTime, TimeDelta};
 use identity::passkeys::passkey_ceremonies;
@@ -9,6 +9,7 @@ use identity::{attempts, password_links, sessions};
 use postgres::StoreError;
 
 use crate::approvals::store::approvals;
+use crate::business::commands::erase_closed::erase_closed;
 use crate::exports::store::exports;
 use crate::state::State;
 use crate::store::{audit_log, email_confirmations, mails, operator_audit_log};
@@ -55,7 +56,8 @@ pub(crate) async fn prune(state: &State) -> Result<(), StoreError> {
             break;
         }
     }
-    prune_exports(state).await
+    prune_exports(state).await?;
+    erase_closed(state).await
 }
 
 /// One at a time, because a file can be large.

@@ -20,6 +20,7 @@ struct ClosingRow {
     restores_live_access: bool,
     completed_at: Option<DateTime<Utc>>,
     erase_after: Option<DateTime<Utc>>,
+    erased_at: Option<DateTime<Utc>>,
 }
 
 pub(crate) async fn find(
@@ -45,6 +46,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, closing: &Closing) -> R
         restores_live_access: closing.restores_live_access,
         completed_at: closing.completed_at,
         erase_after: closing.erase_after,
+        erased_at: closing.erased_at,
     };
     diesel::insert_into(closings::table).values(row).execute(conn).await?;
     Ok(())
@@ -79,6 +81,38 @@ pub(crate) async fn remove(conn: &mut AsyncPgConnection, business: BusinessId) -
     if removed == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
 }
 
+/// At most `max` businesses whose data is to be erased. Covers all businesses.
+pub(crate) async fn due(
+    conn: &mut AsyncPgConnection,
+    now: DateTime<Utc>,
+    max: i64,
+) -> Result<Vec<BusinessId>, StoreError> {
+    let ids: Vec<String> = closings::table
+        .filter(closings::erase_after.le(now))
+        .filter(closings::erased_at.is_null())
+        .order(closings::erase_after)
+        .limit(max)
+        .select(closings::business_id)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| stored("closings.business_id", id)).collect()
+}
+
+/// False if the business is erased already.
+pub(crate) async fn set_erased(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let erased = diesel::update(closings::table.find(business.to_string()))
+        .filter(closings::erased_at.is_null())
+        // What somebody wrote may name people.
+        .set((closings::erased_at.eq(now), closings::reason.eq(None::<String>)))
+        .execute(conn)
+        .await?;
+    Ok(erased == 1)
+}
+
 impl TryFrom<ClosingRow> for Closing {
     type Error = StoreError;
 
@@ -91,6 +125,7 @@ impl TryFrom<ClosingRow> for Closing {
             restores_live_access: row.restores_live_access,
             completed_at: row.completed_at,
             erase_after: row.erase_after,
+            erased_at: row.erased_at,
         })
     }
 }

@@ -58,3 +58,8 @@ pub(crate) async fn put(
         .await?;
     Ok(())
 }
+
+pub(crate) async fn remove(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
+    diesel::delete(business_contacts::table.find(business.to_string())).execute(conn).await?;
+    Ok(())
+}

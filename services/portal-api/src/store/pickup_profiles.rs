@@ -40,6 +40,11 @@ pub(crate) async fn find(
     Ok(row.map(Into::into))
 }
 
+pub(crate) async fn remove(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
+    diesel::delete(pickup_profiles::table.find(business.to_string())).execute(conn).await?;
+    Ok(())
+}
+
 /// Inserts or replaces the profile.
 pub(crate) async fn put(
     conn: &mut AsyncPgConnection,

@@ -40,6 +40,7 @@ diesel::table! {
         restores_live_access -> Bool,
         completed_at -> Nullable<Timestamptz>,
         erase_after -> Nullable<Timestamptz>,
+        erased_at -> Nullable<Timestamptz>,
     }
 }
 

@@ -47,3 +47,10 @@ pub(crate) async fn list(
     let note = |(number, author, text, created_at)| StaffNote { number, author, text, created_at };
     Ok(rows.into_iter().map(note).collect())
 }
+
+/// Those of a business that is erased.
+pub(crate) async fn remove_all(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
+    let own = staff_notes::table.filter(staff_notes::business_id.eq(business.to_string()));
+    diesel::delete(own).execute(conn).await?;
+    Ok(())
+}

@@ -1,6 +1,8 @@
 //! Closing a business: who begins, withdraws and completes it, what must be settled first, and what a failure leaves behind.
 
+use chrono::TimeDelta;
 use serde_json::{Value, json};
+use test_kit::until;
 
 use crate::answers::{self, ENDPOINT, KEY, page};
 use crate::client::Client;
@@ -252,4 +254,40 @@ async fn requests_that_wait_for_a_second_person_are_open() {
         (&json!(1), &json!(["approvals"])),
         "{open}"
     );
+}
+
+#[tokio::test]
+async fn a_closed_business_is_erased_when_the_law_no_longer_keeps_its_books() {
+    let portal = Portal::start().await;
+    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    portal.owner("owner@other.example").await;
+    let (business, path) = (owner.business.clone(), of_operator(&owner.business));
+    let contact = json!({ "name": "Asha Rao", "phone": "+919876543210" });
+    assert_eq!(owner.client.put("/v1/portal/business/contact", contact).await.status, 204);
+    let note = json!({ "text": "Asha prefers calls." });
+    assert_eq!(operator.post(&format!("{path}/notes"), note).await.status, 201);
+    assert_eq!(owner.client.post(CLOSING, json!({ "reason": "Asha retires." })).await.status, 204);
+    settled(&portal, &business, 0);
+    assert_eq!(operator.post(&format!("{path}/closing/complete"), json!({})).await.status, 204);
+    let erasure = far("order-api", "POST", &business, "personal-data-erasure");
+    let begun = json!({
+        "requestedAt": "2026-01-01T00:00:00Z", "erased": 0, "notCompleted": 0, "completedAt": null,
+    });
+    portal.peers.answer(erasure.clone(), 202, begun);
+
+    portal.clock.advance(TimeDelta::days(3_288));
+    let _erases_at_its_start = portal.another();
+    until("the business is erased", async || {
+        operator.get(&format!("{path}/closing")).await.body["erasedAt"].is_string()
+    })
+    .await;
+    assert_eq!(portal.peers.asked(&erasure).len(), 1);
+    let read = operator.get(&format!("{path}/closing")).await.body;
+    assert_eq!((&read["state"], &read["reason"]), (&json!("completed"), &Value::Null), "{read}");
+    assert_eq!(operator.get(&format!("{path}/notes")).await.body["data"], json!([]));
+    assert_eq!(operator.get(&path).await.status, 404, "it has no users");
+    let log_in = |email: &str| json!({ "email": email, "password": "correct horse" });
+    let session = "/v1/portal/session";
+    assert_eq!(portal.stranger().post(session, log_in("owner@shop.example")).await.status, 401);
+    assert_eq!(portal.stranger().post(session, log_in("owner@other.example")).await.status, 200);
 }

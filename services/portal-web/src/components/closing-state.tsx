@@ -10,7 +10,7 @@ interface ClosingStateProps {
 
 /** Whether a business is being closed; nothing if nobody closes it. */
 export function ClosingState({ closing, operator }: ClosingStateProps) {
-  const { state, begunAt, begunBy, reason, completedAt, eraseAfter } = closing;
+  const { state, begunAt, begunBy, reason, completedAt, eraseAfter, erasedAt } = closing;
   if (state === "not_begun") return null;
   const isClosed = state === "completed";
   return (
@@ -25,7 +25,17 @@ export function ClosingState({ closing, operator }: ClosingStateProps) {
         {isClosed && (
           <>
             {" "}
-            Closed on <Time at={completedAt} />. The law keeps its books until <Time at={eraseAfter} />.
+            Closed on <Time at={completedAt} />.{" "}
+            {erasedAt ? (
+              <>
+                Its data was erased on <Time at={erasedAt} />.
+              </>
+            ) : (
+              <>
+                The law keeps its books until <Time at={eraseAfter} />, when its users, contact and notes are
+                erased.
+              </>
+            )}
           </>
         )}
       </Text>

@@ -145,6 +145,9 @@ pub(crate) enum Action {
     /// By the operator.
     #[strum(serialize = "business.closed")]
     BusinessClosed,
+    /// By the system, when the law no longer keeps the books.
+    #[strum(serialize = "business.erased")]
+    BusinessErased,
     #[strum(serialize = "second_factor.enrolled")]
     SecondFactorEnrolled,
     #[strum(serialize = "second_factor.removed")]

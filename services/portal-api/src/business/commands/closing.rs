@@ -49,6 +49,7 @@ pub(crate) async fn begin_closing(
                 restores_live_access: before.live_access,
                 completed_at: None,
                 erase_after: None,
+                erased_at: None,
             };
             closings::insert(conn, &closing).await?;
             set_live_access(conn, state, &before, false).await?;

@@ -18,6 +18,7 @@ pub(crate) struct Closing {
     pub(crate) completed_at: Option<DateTime<Utc>>,
     /// Set by the completion. Until then, the law keeps the books.
     pub(crate) erase_after: Option<DateTime<Utc>>,
+    pub(crate) erased_at: Option<DateTime<Utc>>,
 }
 
 /// What a business has in all services.

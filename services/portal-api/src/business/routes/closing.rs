@@ -47,6 +47,7 @@ struct ClosingView {
     completed_at: Option<DateTime<Utc>>,
     /// Until then, the law keeps the books of a closed business.
     erase_after: Option<DateTime<Utc>>,
+    erased_at: Option<DateTime<Utc>>,
     /// What the business has in all services. Null for users who are no owners.
     open: Option<OpenItems>,
     /// What must be settled before the completion. Null as `open`.
@@ -73,6 +74,7 @@ impl ClosingView {
             begun_by,
             completed_at: closing.as_ref().and_then(|closing| closing.completed_at),
             erase_after: closing.as_ref().and_then(|closing| closing.erase_after),
+            erased_at: closing.as_ref().and_then(|closing| closing.erased_at),
             reason: closing.and_then(|closing| closing.reason),
             open,
             unsettled,

@@ -10,6 +10,7 @@ use crate::domain::{Role, User, UserKey};
 use crate::state::State;
 use crate::store::email_confirmations::{self, Changes};
 use crate::store::{businesses, memberships, user_sessions, users};
+use crate::team::commands::accept_invitation::USERS_MAX;
 use crate::team::commands::owners::{is_still_owner, mail_other_owners};
 use crate::team::store::invitations;
 
@@ -134,15 +135,31 @@ pub(crate) async fn apply_removal(
 ) -> Result<(), ChangeUserError> {
     let user = before.id;
     require_another_owner(conn, business, before).await?;
-    users::lock(conn, (business, user)).await?;
-    remove_requested_changes(conn, (business, user)).await?;
-    user_sessions::remove_all(conn, (business, user)).await?;
-    invitations::remove_sent_by(conn, business, user).await?;
-    users::remove(conn, business, user).await?;
+    take_out(conn, (business, user)).await?;
     let event = AuditEvent::new(Action::UserRemoved)
         .on(Target::new(TargetKind::User, user).labelled(&before.email))
         .with("role", before.role.as_str());
     Ok(write_audit(conn, state, business, author, &event).await?)
+}
+
+/// Removes all users of a business that is erased, also its owners. Within the caller's transaction, which has locked the business.
+pub(crate) async fn remove_everybody(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<(), ChangeUserError> {
+    let max = usize::try_from(USERS_MAX).unwrap_or(usize::MAX);
+    for user in users::list(conn, business, max, None).await?.unwrap_or_default() {
+        take_out(conn, (business, user.id)).await?;
+    }
+    Ok(())
+}
+
+async fn take_out(conn: &mut AsyncPgConnection, (business, user): UserKey) -> Result<(), ChangeUserError> {
+    users::lock(conn, (business, user)).await?;
+    remove_requested_changes(conn, (business, user)).await?;
+    user_sessions::remove_all(conn, (business, user)).await?;
+    invitations::remove_sent_by(conn, business, user).await?;
+    Ok(users::remove(conn, business, user).await?)
 }
 
 /// A thief may have requested a change of the account's address in a session that ends here.

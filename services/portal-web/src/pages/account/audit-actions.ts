@@ -78,6 +78,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "business.closing_begun": "Closing of the business begun",
     "business.closing_withdrawn": "Closing of the business withdrawn",
     "business.closed": "Business closed",
+    "business.erased": "Business erased",
     "single_sign_on.changed": "Single sign-on set up",
     "single_sign_on.removed": "Single sign-on turned off",
     "business.personal_data_erasure_requested": "Erasure of personal data requested",
