@@ -320,6 +320,26 @@ mod tests {
     }
 
     #[test]
+    fn owners_are_told_of_each_step_of_a_closing() {
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        for (news, subject) in [
+            (ClosingNews::Begun, "Your Waybill account is being closed"),
+            (ClosingNews::Withdrawn, "Your Waybill account stays open"),
+            (ClosingNews::Completed, "Your Waybill account was closed"),
+        ] {
+            let mail = Mail::Closing { news, at: DateTime::UNIX_EPOCH };
+            let rendered = mail.render(&Brand::default(), &links, region()).unwrap();
+            assert_eq!(rendered.subject, subject);
+            assert!(rendered.text.contains("On 1 January 1970, 05:30 IST"), "{}", rendered.text);
+            assert!(
+                rendered.text.contains("https://portal.example.com/account/closing"),
+                "{}",
+                rendered.text
+            );
+        }
+    }
+
+    #[test]
     fn a_requested_change_of_the_address_says_when_and_what_to_do() {
         let links = Links::new(Url::parse("https://portal.example.com").unwrap());
         let mail = Mail::EmailChangeRequested { at: "2026-01-31T18:30:00Z".parse().unwrap() };

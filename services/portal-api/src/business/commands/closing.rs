@@ -81,7 +81,8 @@ pub(crate) async fn withdraw_closing(
                 return Err(ClosingError::OfOperator);
             }
             closings::remove(conn, business).await?;
-            set_live_access(conn, state, &before, closing.restores_live_access).await?;
+            let live_access = before.live_access || closing.restores_live_access;
+            set_live_access(conn, state, &before, live_access).await?;
             write(conn, state, (business, author), Action::BusinessClosingWithdrawn).await?;
             tell_owners(conn, state, business, ClosingNews::Withdrawn).await
         })
@@ -104,12 +105,12 @@ async fn lock(
     Ok(found)
 }
 
-async fn set_live_access(
+pub(super) async fn set_live_access(
     conn: &mut AsyncPgConnection,
     state: &State,
     before: &Business,
     live_access: bool,
-) -> Result<(), ClosingError> {
+) -> Result<(), StoreError> {
     if before.live_access != live_access {
         let after = Business { live_access, ..before.clone() };
         businesses::update(conn, &after, state.unit.clock.now()).await?;

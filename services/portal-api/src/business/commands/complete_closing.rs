@@ -7,6 +7,7 @@ use postgres::StoreError;
 
 use crate::audit::commands::audit::{try_write_audit, write_audit};
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
+use crate::business::commands::closing::set_live_access;
 use crate::business::commands::open_items::{self, OpenItemsError};
 use crate::business::domain::OpenItem;
 use crate::mail::{ClosingNews, Mail};
@@ -96,13 +97,15 @@ async fn finish(state: &State, business: BusinessId, author: &Author) -> Result<
     let finished: Result<(), CompleteClosingError> = state
         .unit
         .transaction(async |conn| {
-            let known = businesses::find_for_update(conn, business).await?;
-            known.ok_or(CompleteClosingError::Unknown)?;
+            let before = businesses::find_for_update(conn, business).await?;
+            let before = before.ok_or(CompleteClosingError::Unknown)?;
             // An owner may have withdrawn it, or another call may have completed it.
             let found = closings::find(conn, business).await?.ok_or(CompleteClosingError::NotBegun)?;
             if found.completed_at.is_some() {
                 return Ok(());
             }
+            // A program of release 1.0.0 knows no closing, and may have switched it on.
+            set_live_access(conn, state, &before, false).await?;
             closings::complete(conn, business, (now, now + state.closed_books_kept)).await?;
             let event =
                 AuditEvent::new(Action::BusinessClosed).on(Target::new(TargetKind::Business, business));
