@@ -48,6 +48,14 @@ pub enum EventKind {
     #[serde(rename = "order.returned")]
     #[strum(serialize = "order.returned")]
     OrderReturned,
+    /// The business asked for another attempt.
+    #[serde(rename = "order.reattempt_scheduled")]
+    #[strum(serialize = "order.reattempt_scheduled")]
+    OrderReattemptScheduled,
+    /// The business asked for the parcel.
+    #[serde(rename = "order.returning")]
+    #[strum(serialize = "order.returning")]
+    OrderReturning,
     #[serde(rename = "cod.collected")]
     #[strum(serialize = "cod.collected")]
     CodCollected,
@@ -93,7 +101,13 @@ impl EventKind {
 
     /// Whether a fleet may report this kind: it moves the delivery or its cash.
     pub fn is_progress(self) -> bool {
-        !matches!(self, Self::OrderCreated | Self::WalletLowBalance | Self::WebhookTest)
+        !matches!(self, Self::OrderCreated | Self::WalletLowBalance | Self::WebhookTest) && !self.is_request()
+    }
+
+    /// Whether a business asked for it after a failed delivery. It moves nothing, and exists only where the operator
+    /// switched it on.
+    pub fn is_request(self) -> bool {
+        matches!(self, Self::OrderReattemptScheduled | Self::OrderReturning)
     }
 
     /// Whether it moves the cash of an order, and names an amount.
@@ -108,7 +122,8 @@ impl EventKind {
 
     /// The kinds that orders have.
     pub fn of_orders() -> impl Iterator<Item = Self> {
-        std::iter::once(Self::OrderCreated).chain(Self::of_progress())
+        let requests = [Self::OrderReattemptScheduled, Self::OrderReturning];
+        std::iter::once(Self::OrderCreated).chain(Self::of_progress()).chain(requests)
     }
 }
 
@@ -126,11 +141,20 @@ mod tests {
 
     #[test]
     fn fleets_report_progress_and_the_test_kind_has_no_subscription() {
-        use EventKind::{OrderCreated, WalletLowBalance, WebhookTest};
+        use EventKind::{
+            OrderCreated, OrderReattemptScheduled, OrderReturning, WalletLowBalance, WebhookTest,
+        };
+        let requests = [OrderReattemptScheduled, OrderReturning];
         for kind in EventKind::VARIANTS {
-            assert_eq!(kind.is_progress(), ![OrderCreated, WalletLowBalance, WebhookTest].contains(kind));
+            let others = [OrderCreated, WalletLowBalance, WebhookTest];
+            assert_eq!(kind.is_request(), requests.contains(kind));
+            assert_eq!(kind.is_progress(), !others.contains(kind) && !kind.is_request());
             assert_eq!(kind.can_be_subscribed(), *kind != WebhookTest);
+            assert!(!(kind.is_request() && DEFAULT_SUBSCRIPTION.contains(kind)), "{kind} is opt-in");
         }
+        let of_orders: Vec<_> = EventKind::of_orders().collect();
+        assert_eq!(of_orders.len(), EventKind::VARIANTS.len() - 2);
+        assert!(requests.iter().all(|kind| of_orders.contains(kind)));
     }
 
     #[test]

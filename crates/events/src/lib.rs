@@ -10,5 +10,5 @@ pub use envelope::{
     ApiKeyRevoked, Body, CashRemitted, EndpointDisabled, EndpointFailing, Envelope, PersonalDataErased,
     WalletLowBalance, WalletMoneyTakenBack,
 };
-pub use order::{Driver, Evidence, OrderEvent, OrderSnapshot, ProgressData, Remittance};
+pub use order::{Driver, Evidence, OrderEvent, OrderSnapshot, ProgressData, Remittance, ScheduledAttempt};
 pub use routing::{EXCHANGE, RoutingKey, binding};

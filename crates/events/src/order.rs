@@ -70,13 +70,16 @@ pub struct ProgressData {
     /// Of `order.delivered` and `order.failed`: the attempt, the hash of its record, and what the fleet reported as evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// Of `order.reattempt_scheduled`: the attempt that the business asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reattempt: Option<ScheduledAttempt>,
 }
 
 impl ProgressData {
     /// The fields that can contain personal data: the driver, free text, and where and to whom a parcel went.
     pub const PERSONAL: [&str; 3] = ["driver", "reason", "evidence"];
 
-    /// Keeps only the cash and the code of the reason.
+    /// Keeps the cash, the code of the reason and the requested attempt.
     #[must_use]
     pub fn without_personal_data(self) -> Self {
         Self { driver: None, reason: None, evidence: None, ..self }
@@ -111,6 +114,17 @@ pub struct Evidence {
 
 fn recipient_relation() -> AnyOfBuilder {
     open_words(RecipientRelation::words(), "Who took the parcel; left out when the fleet did not say it.")
+}
+
+/// An attempt that a business asked for, without its note for the driver, which may name somebody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduledAttempt {
+    /// 2 for the attempt after the first failure.
+    pub number: u32,
+    /// The day in India; left out for as soon as possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<NaiveDate>,
 }
 
 /// A bank transfer that pays out the cash of many orders.

@@ -36,7 +36,7 @@ pub use load::{check, load, load_from, search_path, unknown_variables};
 pub use networks::Networks;
 pub use rules::{origin, published};
 pub use secret::Secret;
-pub use sections::{Brand, Broker, Database, Environment, Http, LogFormat, Peers, Telemetry};
+pub use sections::{Brand, Broker, Database, Environment, Events, Http, LogFormat, Peers, Telemetry};
 pub use tokens::Tokens;
 
 /// Whether traffic to this host stays on this machine.

@@ -211,6 +211,16 @@ impl Brand {
     }
 }
 
+/// Kinds of events that not every release knows (`WAYBILL_EVENTS__…`).
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Events {
+    /// Whether the request for another attempt, or for a return, is an event: `order.reattempt_scheduled` and
+    /// `order.returning`. Switch it on for these services at once, when all instances run this release. Release 1.0.0 cannot
+    /// read such events: do not roll back to it afterwards.
+    pub attempts: bool,
+}
+
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

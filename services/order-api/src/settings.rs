@@ -10,8 +10,8 @@ use domain::DeliveryState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
-    Brand, Broker, Database, Environment, Http, Internal, Networks, Peers, Secret, SettingErrors, Settings,
-    Telemetry, Tokens,
+    Brand, Broker, Database, Environment, Events, Http, Internal, Networks, Peers, Secret, SettingErrors,
+    Settings, Telemetry, Tokens,
 };
 use url::Url;
 
@@ -41,6 +41,8 @@ pub struct OrderApiSettings {
     pub fleet: Fleet,
     #[serde(default)]
     pub delivery: Delivery,
+    #[serde(default)]
+    pub events: Events,
     #[serde(default)]
     pub limits: Limits,
     #[serde(default)]

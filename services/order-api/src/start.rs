@@ -91,6 +91,7 @@ fn state(settings: &OrderApiSettings, chassis: &Chassis) -> anyhow::Result<State
         webhook_header_prefix: settings.brand.header_prefix.clone(),
         fleet_tokens: settings.fleet.tokens(),
         attempts_max: settings.delivery.attempts_max,
+        announces_requests: settings.events.attempts,
         patience: settings.delivery.patience(),
         keys: KeyCache::new(keys, segment, clock.clone()),
         trusted_proxies: limits.trusted_proxies.clone(),

@@ -24,6 +24,8 @@ pub struct State {
     pub fleet_tokens: Tokens,
     /// The attempts at a delivery.
     pub attempts_max: u32,
+    /// Whether what a business asks for after a failure is an event.
+    pub announces_requests: bool,
     /// Before an order needs attention.
     pub patience: Patience,
     pub keys: KeyCache,

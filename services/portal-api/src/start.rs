@@ -126,6 +126,7 @@ fn state(settings: &PortalSettings, chassis: &Chassis) -> anyhow::Result<State> 
             time_zone: settings.region.time_zone.clone(),
             api_url: settings.public.api_url.clone(),
             webhook_addresses: settings.public.webhook_addresses.texts().collect(),
+            attempt_events: settings.events.attempts,
         },
         unit,
     })

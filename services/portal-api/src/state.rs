@@ -93,6 +93,8 @@ pub(crate) struct PublicConfig {
     pub(crate) api_url: Url,
     /// The addresses that webhooks come from.
     pub(crate) webhook_addresses: Vec<String>,
+    /// Whether endpoints may subscribe to what businesses ask for after a failed delivery.
+    pub(crate) attempt_events: bool,
 }
 
 /// Work that continues after the response, so that the response time reveals nothing about it.

@@ -7,7 +7,9 @@ use chrono::TimeDelta;
 use outbound::{AddressRanges, NameServers, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Brand, Broker, Database, Environment, Http, Internal, Secret, SettingErrors, Telemetry};
+use settings::{
+    Brand, Broker, Database, Environment, Events, Http, Internal, Secret, SettingErrors, Telemetry,
+};
 
 use crate::domain::{EncryptionKey, EncryptionKeys, InvalidKey, RetrySchedule};
 use crate::sender::{InvalidProxy, ProxyAddress};
@@ -24,6 +26,8 @@ pub struct Settings {
     pub internal: Internal,
     #[serde(default)]
     pub brand: Brand,
+    #[serde(default)]
+    pub events: Events,
     #[serde(default)]
     pub secrets: Secrets,
     #[serde(default)]

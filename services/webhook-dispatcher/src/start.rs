@@ -59,6 +59,7 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
         sender: sender.clone(),
         skip_after: webhooks.skip_after(),
         disable_after: webhooks.disable_after(),
+        offers_requests: settings.events.attempts,
         retention_days: webhooks.retention_days,
         page_slots: FairSlots::new(pages, (pages / 2).max(1)),
         header_prefix: settings.brand.header_prefix.clone(),

@@ -19,6 +19,8 @@ pub(crate) struct State {
     pub skip_after: TimeDelta,
     /// How long an endpoint may only fail before it is disabled.
     pub disable_after: TimeDelta,
+    /// Whether endpoints may subscribe to what businesses ask for after a failed delivery.
+    pub offers_requests: bool,
     /// How long the log is kept.
     pub retention_days: u32,
     /// Pages of logs take few of the pool's connections, so that events are accepted meanwhile.

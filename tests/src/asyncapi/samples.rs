@@ -7,8 +7,8 @@ use domain::{
 };
 use events::{
     ApiKeyRevoked, Body, CashRemitted, Driver, EndpointDisabled, EndpointFailing, Envelope, Evidence,
-    OrderEvent, OrderSnapshot, PersonalDataErased, ProgressData, Remittance, WalletLowBalance,
-    WalletMoneyTakenBack,
+    OrderEvent, OrderSnapshot, PersonalDataErased, ProgressData, Remittance, ScheduledAttempt,
+    WalletLowBalance, WalletMoneyTakenBack,
 };
 use strum::VariantArray;
 
@@ -103,6 +103,7 @@ fn full(remittance: Remittance) -> ProgressData {
             photo: Some(Photo { url: "https://fleet.example/7".into(), sha256: "00".repeat(32) }),
             hash: "ff".repeat(32),
         }),
+        reattempt: Some(ScheduledAttempt { number: 2, on: Some(NaiveDate::default()) }),
     }
 }
 

@@ -67,9 +67,17 @@ fn every_kind_of_event_is_described_and_every_message_is_valid() {
 #[test]
 fn released_consumers_can_read_current_events() {
     for (description, _) in releases() {
+        let known = &description["components"]["schemas"]["EventKind"]["enum"];
+        let known = known.as_array().expect("the kinds of the release");
         for sample in samples() {
             let written = serde_json::to_value(&sample).expect("JSON");
             let kind = written["type"].as_str().expect("a type");
+            // An operator switches these on after the last roll-back to a release without them (decision 0068).
+            if matches!(&sample.body, Body::Order(order) if order.event.is_request())
+                && !known.contains(&written["payload"]["event"])
+            {
+                continue;
+            }
             // The release has no consumer for a newer kind.
             let Some(schema) = schema(&description, kind) else { continue };
             assert_eq!(schema.check(&written), Ok(()));

@@ -233,7 +233,7 @@ fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 16] = [
     "order.created",
     "driver.assigned",
     "driver.unassigned",
@@ -243,6 +243,8 @@ const KINDS: [&str; 14] = [
     "order.failed",
     "order.cancelled",
     "order.returned",
+    "order.reattempt_scheduled",
+    "order.returning",
     "cod.collected",
     "cod.handed_over",
     "cod.settled",

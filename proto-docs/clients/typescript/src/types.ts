@@ -47,6 +47,8 @@ const KINDS = {
   "order.failed": true,
   "order.cancelled": true,
   "order.returned": true,
+  "order.reattempt_scheduled": true,
+  "order.returning": true,
   "cod.collected": true,
   "cod.handed_over": true,
   "cod.settled": true,

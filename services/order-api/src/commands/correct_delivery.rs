@@ -43,7 +43,7 @@ pub async fn correct_delivery(
         }
         order.details = Arc::new(corrected);
         order.updated_at = later_than(order.updated_at, state.unit.clock.now());
-        order.updated_at = orders::save_request(conn, &order).await?;
+        order.updated_at = orders::save_request(conn, &order, order.sequence).await?;
         search_index::replace(conn, &order).await?;
         Ok(order)
     };

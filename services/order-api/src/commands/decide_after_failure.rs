@@ -1,10 +1,15 @@
 //! A business asks for another attempt at a failed delivery, or for its parcel. The fleet sees it in its list of orders.
 
-use domain::{BusinessId, Mode, OrderId};
+use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
+use domain::{BusinessId, EventKind, Mode, OrderId};
+use events::{ProgressData, ScheduledAttempt};
 use postgres::StoreError;
+use telemetry::TraceContext;
 
 use super::move_order::later_than;
 use crate::domain::{Decided, Decision, Order, Refusal};
+use crate::order_events::{OrderChange, Progress};
 use crate::state::State;
 use crate::store::orders;
 
@@ -40,8 +45,41 @@ pub async fn decide_after_failure(
         order.decided = Some(Decided { decision, at: now });
         order.set_reattempt_note(note.clone());
         order.updated_at = later_than(order.updated_at, now);
-        order.updated_at = orders::save_request(conn, &order).await?;
+        let stored = order.sequence;
+        order.sequence += i64::from(state.announces_requests);
+        order.updated_at = orders::save_request(conn, &order, stored).await?;
+        if state.announces_requests {
+            announce(state, conn, &order, decision, now).await?;
+        }
         Ok(order)
     };
     state.unit.transaction(decide).await
+}
+
+/// Records the decision as an event of the order, which has the next sequence already.
+async fn announce(
+    state: &State,
+    conn: &mut AsyncPgConnection,
+    order: &Order,
+    decision: Decision,
+    occurred_at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let (event, data) = event_of(order, decision);
+    let progress = Progress { event, data, occurred_at };
+    let change = OrderChange { order: order.summary(), progress, trace: TraceContext::current() };
+    state.order_events.record(conn, vec![change]).await
+}
+
+/// Without the note: it may contain personal data.
+fn event_of(order: &Order, decision: Decision) -> (EventKind, ProgressData) {
+    match decision {
+        Decision::Reattempt { on } => {
+            let reattempt = Some(ScheduledAttempt { number: order.next_attempt(), on });
+            (EventKind::OrderReattemptScheduled, ProgressData { reattempt, ..ProgressData::default() })
+        }
+        Decision::Return => {
+            let reason_code = order.reason_code.clone();
+            (EventKind::OrderReturning, ProgressData { reason_code, ..ProgressData::default() })
+        }
+    }
 }

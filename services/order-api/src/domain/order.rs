@@ -181,6 +181,11 @@ impl Order {
         }
     }
 
+    /// The number of the attempt that follows the failed ones. Release 1.0.0 counted no failure.
+    pub fn next_attempt(&self) -> u32 {
+        self.state.failed_attempts.max(1).saturating_add(1)
+    }
+
     /// From the business to the driver of another attempt. It is one of the notes, so that it is erased with them.
     pub fn reattempt_note(&self) -> Option<&str> {
         self.details.pointer("/notes/reattemptNote").and_then(Value::as_str)

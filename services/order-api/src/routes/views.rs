@@ -72,7 +72,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderVie
 fn asked(order: &Order) -> (Option<ReattemptView>, Option<DateTime<Utc>>) {
     match order.decided {
         Some(Decided { decision: Decision::Reattempt { on }, at: requested_at }) => {
-            let number = order.state.failed_attempts.max(1) + 1;
+            let number = order.next_attempt();
             let note = order.reattempt_note().map(str::to_owned);
             (Some(ReattemptView { on, number, note, fee_paise: Paise::ZERO, requested_at }), None)
         }

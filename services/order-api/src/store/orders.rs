@@ -255,14 +255,19 @@ pub async fn save(conn: &mut AsyncPgConnection, order: &Order) -> Result<DateTim
     saved.ok_or_else(|| StoreError::Corrupt(format!("{} changed without its lock", order.id)))
 }
 
-/// Stores what the business asked for: its decision and its correction. Returns the time of the change, like [`save`]. The
-/// caller holds the lock.
-pub async fn save_request(conn: &mut AsyncPgConnection, order: &Order) -> Result<DateTime<Utc>, StoreError> {
+/// Stores what the business asked for: its decision and its correction. `stored` is the sequence before it. Returns the time of
+/// the change, like [`save`]. The caller holds the lock.
+pub async fn save_request(
+    conn: &mut AsyncPgConnection,
+    order: &Order,
+    stored: i64,
+) -> Result<DateTime<Utc>, StoreError> {
     let saved = diesel::update(orders::table)
         .filter(orders::id.eq(order.id.to_string()))
         .filter(orders::business_id.eq(order.business_id.to_string()))
-        .filter(orders::sequence.eq(order.sequence))
+        .filter(orders::sequence.eq(stored))
         .set((
+            orders::sequence.eq(order.sequence),
             orders::details.eq(&*order.details),
             orders::after_failure.eq(after_failure(order)?),
             orders::updated_at.eq(changed_at(order.updated_at)),

@@ -189,6 +189,44 @@ async fn a_parcel_is_asked_back() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Once for each request that changed something, without the note, and between the reports of the fleet.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_an_event_where_the_operator_switched_it_on() -> anyhow::Result<()> {
+    for (is_on, expected) in [("false", 0), ("true", 1)] {
+        let service = OrderApi::with(&[("WAYBILL_EVENTS__ATTEMPTS", is_on)]).await;
+        let business = service.business(FEE * 10);
+        let order = failed(&business, "announced").await?;
+        let wanted = json!({ "date": "2027-01-16", "note": "Ask for Meera" });
+        for (call, body) in [("reattempt", &wanted), ("return", &json!({}))] {
+            for _ in 0..2 {
+                post(&business, &order, call, body.clone()).await?.expect(200)?;
+            }
+        }
+        again(&business, &order, 2, "driver.assigned").await?;
+        for kind in ["order.reattempt_scheduled", "order.returning"] {
+            let published = format!("outbox_messages WHERE routing_key = 'live.{kind}'");
+            assert_eq!(service.count(&published).await, expected, "{kind}");
+        }
+        let named = "order_events WHERE data::text LIKE '%Meera%'";
+        assert_eq!(service.count(named).await, 0, "the note is no part of the event");
+        let path = format!("/{order}/events");
+        let timeline = business.live()?.call(Method::GET, &path, None).await?.expect(200)?;
+        let entries = timeline["data"].as_array().unwrap().iter();
+        let moves: Vec<_> = entries.filter(|entry| entry["type"] == "status").skip(5).collect();
+        let kinds: Vec<_> = moves.iter().map(|entry| text(entry, "event")).collect();
+        if expected == 0 {
+            assert_eq!(kinds, ["driver.assigned"]);
+            continue;
+        }
+        assert_eq!(kinds, ["order.reattempt_scheduled", "order.returning", "driver.assigned"]);
+        assert_eq!(moves[0]["data"], json!({ "reattempt": { "number": 2, "on": "2027-01-16" } }));
+        assert_eq!(moves[1]["data"], json!({ "reasonCode": "customer_unreachable" }));
+        let sequences = "order_events WHERE sequence = 8 AND kind = 'driver.assigned'";
+        assert_eq!(service.count(sequences).await, 1, "no gap");
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_is_corrected_until_the_delivery_ends() -> anyhow::Result<()> {
     let service = OrderApi::start().await;

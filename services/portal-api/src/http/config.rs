@@ -29,6 +29,8 @@ struct ConfigView<'a> {
     portal_url: &'a str,
     /// The addresses and networks that webhooks come from. Empty if they are not fixed.
     webhook_addresses: &'a [String],
+    /// Whether endpoints may subscribe to `order.reattempt_scheduled` and `order.returning`.
+    attempt_events: bool,
     currency: &'static str,
     /// How amounts and dates are written.
     locale: Locale,
@@ -83,6 +85,7 @@ pub(crate) async fn config(state: Data<State>, site: Data<Site>) -> HttpResponse
         api_base_url: config.api_url.as_str().trim_end_matches('/'),
         portal_url: state.links.portal().as_str().trim_end_matches('/'),
         webhook_addresses: &config.webhook_addresses,
+        attempt_events: config.attempt_events,
         currency: CURRENCY,
         locale: config.locale,
         time_zone: &config.time_zone,

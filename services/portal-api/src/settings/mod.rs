@@ -20,8 +20,8 @@ use chassis::{Sections, ServiceSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
-    Brand, Broker, Database, Environment, Http, Internal, Networks, Peers, Secret, SettingErrors, Settings,
-    Telemetry, Tokens,
+    Brand, Broker, Database, Environment, Events, Http, Internal, Networks, Peers, Secret, SettingErrors,
+    Settings, Telemetry, Tokens,
 };
 use url::Url;
 
@@ -79,6 +79,8 @@ pub struct PortalSettings {
     pub business_sso: BusinessSsoSettings,
     #[serde(default)]
     pub brand: Brand,
+    #[serde(default)]
+    pub events: Events,
     #[serde(default)]
     pub pages: Pages,
     #[serde(default)]

@@ -233,6 +233,7 @@ async fn pages_learn_the_brand_and_the_integrators_address_before_a_log_in() {
         ("WAYBILL_BRAND__KEY_SEGMENT", "acme"),
         ("WAYBILL_PUBLIC__API_URL", "https://api.acme.example/v1/"),
         ("WAYBILL_PUBLIC__WEBHOOK_ADDRESSES", "203.0.113.7, 2001:db8::/64"),
+        ("WAYBILL_EVENTS__ATTEMPTS", "true"),
     ])
     .await;
     let config = portal.stranger().get("/v1/portal/config").await;
@@ -243,6 +244,7 @@ async fn pages_learn_the_brand_and_the_integrators_address_before_a_log_in() {
     assert_eq!(config.body["apiBaseUrl"], "https://api.acme.example/v1");
     assert_eq!(config.body["portalUrl"], "http://portal.test");
     assert_eq!(config.body["webhookAddresses"], json!(["203.0.113.7", "2001:db8::/64"]));
+    assert_eq!(config.body["attemptEvents"], true);
     assert_eq!(config.body["currency"], "INR");
     assert_eq!(config.body["mail"]["enabled"], false);
     assert_eq!(config.body["roles"][0], "owner");

@@ -11,6 +11,7 @@ const UNKNOWN: PortalConfig = {
   apiBaseUrl: "https://delivery.example/v1",
   portalUrl: "",
   webhookAddresses: [],
+  attemptEvents: false,
   currency: "INR",
   locale: "en-IN",
   timeZone: "Asia/Kolkata",

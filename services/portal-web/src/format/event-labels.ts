@@ -10,7 +10,7 @@ export interface EventLabel {
   isDefault: boolean;
 }
 
-/** The events that an endpoint can subscribe to. */
+/** The events that an endpoint can subscribe to, if the operator switched all of them on. */
 export const SUBSCRIBABLE: EventLabel[] = [
   { kind: "order.created", label: "Order created", isDefault: true },
   { kind: "driver.assigned", label: "Driver assigned", isDefault: true },
@@ -20,12 +20,21 @@ export const SUBSCRIBABLE: EventLabel[] = [
   { kind: "order.delivered", label: "Delivered", isDefault: true },
   { kind: "order.failed", label: "Delivery failed", isDefault: true },
   { kind: "order.cancelled", label: "Order cancelled", isDefault: true },
+  { kind: "order.reattempt_scheduled", label: "Another attempt requested", isDefault: false },
+  { kind: "order.returning", label: "Return requested", isDefault: false },
   { kind: "order.returned", label: "Returned to pickup", isDefault: false },
   { kind: "cod.collected", label: "Cash collected", isDefault: true },
   { kind: "cod.handed_over", label: "Cash handed over", isDefault: true },
   { kind: "cod.settled", label: "Cash settled", isDefault: true },
   { kind: "wallet.low_balance", label: "Wallet balance low", isDefault: false },
 ];
+
+const REQUESTS: EventKind[] = ["order.reattempt_scheduled", "order.returning"];
+
+/** The events that an endpoint can subscribe to here, and those that it has chosen before. */
+export function subscribable(hasRequests: boolean, chosen: EventKind[]): EventLabel[] {
+  return SUBSCRIBABLE.filter(({ kind }) => hasRequests || !REQUESTS.includes(kind) || chosen.includes(kind));
+}
 
 export const DEFAULT_EVENTS: EventKind[] = SUBSCRIBABLE.filter((one) => one.isDefault).map((one) => one.kind);
 

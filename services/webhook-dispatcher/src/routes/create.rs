@@ -16,7 +16,7 @@ pub(super) async fn create(
     business: Path<String>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let new = read(path::business(&business)?, &body)?;
+    let new = read(path::business(&business)?, &body, state.offers_requests)?;
     let state = state.into_inner();
     let context = view::ViewContext::of(&state);
     let created =
@@ -24,12 +24,13 @@ pub(super) async fn create(
     Ok(HttpResponse::Created().json(view::of_created(created, context)))
 }
 
-fn read(business: BusinessId, body: &JsonBody) -> Result<NewEndpoint, ApiError> {
+fn read(business: BusinessId, body: &JsonBody, offers_requests: bool) -> Result<NewEndpoint, ApiError> {
     let field_errors = FieldErrors::default();
     let given = Fields::of_body(&body.0, &field_errors).map(|fields| {
         input::refuse_unknown(&fields, &["url", "events", "modes", "maxPerSecond"]);
         let limit = input::max_per_second(&fields).flatten();
-        (input::required_url(&fields), input::events(&fields), input::modes(&fields), limit)
+        let events = input::events(&fields, offers_requests);
+        (input::required_url(&fields), events, input::modes(&fields), limit)
     });
     match given {
         Some((Some(url), events, modes, max_per_second)) if field_errors.is_empty() => Ok(NewEndpoint {

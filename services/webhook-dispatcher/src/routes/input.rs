@@ -66,16 +66,19 @@ pub(super) fn required_url(fields: &Fields<'_>) -> Option<Url> {
     url(fields)
 }
 
-/// None if absent or invalid.
-pub(super) fn events(fields: &Fields<'_>) -> Option<Vec<EventKind>> {
-    words(fields, "events", "an event kind, such as order.delivered").filter(|events| {
-        let subscribable = events.iter().all(|kind: &EventKind| kind.can_be_subscribed());
-        if !subscribable {
-            let message = "events must not name webhook.test; it is sent when you test an endpoint.";
-            fields.reject("events", "invalid_value", message);
-        }
-        subscribable
-    })
+/// None if absent or invalid. `offers_requests` says whether the operator switched these kinds on.
+pub(super) fn events(fields: &Fields<'_>, offers_requests: bool) -> Option<Vec<EventKind>> {
+    let events: Vec<EventKind> = words(fields, "events", "an event kind, such as order.delivered")?;
+    let is_refused = |kind: &EventKind| !kind.can_be_subscribed() || (kind.is_request() && !offers_requests);
+    let refused = events.iter().copied().find(is_refused);
+    let Some(refused) = refused else { return Some(events) };
+    let message = if refused.is_request() {
+        format!("events must not name {refused}; your operator has not switched it on.")
+    } else {
+        format!("events must not name {refused}; it is sent when you test an endpoint.")
+    };
+    fields.reject("events", "invalid_value", message);
+    None
 }
 
 /// None if absent or invalid.
@@ -129,7 +132,7 @@ mod tests {
         let field_errors = FieldErrors::default();
         if let Some(fields) = Fields::of_body(&body, &field_errors) {
             required_url(&fields);
-            events(&fields);
+            events(&fields, false);
             modes(&fields);
             activity(&fields);
         }
@@ -178,6 +181,24 @@ mod tests {
             (json!({"url": "https://a.example", "status": "disabled"}), "status", "invalid_value"),
         ] {
             assert_eq!(errors_of(body.clone()), [(field.to_owned(), code)], "{body}");
+        }
+    }
+
+    #[test]
+    fn requests_after_a_failure_are_subscribed_to_by_name_where_they_are_switched_on() {
+        let both = [EventKind::OrderReattemptScheduled, EventKind::OrderReturning];
+        for (body, is_on, expected) in [
+            (json!({ "events": both }), true, Some(both.to_vec())),
+            (json!({ "events": both }), false, None),
+            (json!({ "events": ["order.failed", "order.returning"] }), false, None),
+            (json!({ "events": ["order.failed"] }), false, Some(vec![EventKind::OrderFailed])),
+            (json!({}), true, None),
+        ] {
+            let field_errors = FieldErrors::default();
+            let read = Fields::of_body(&body, &field_errors).and_then(|fields| events(&fields, is_on));
+            assert_eq!(read, expected, "{body}");
+            let is_refused = expected.is_none() && !is_on;
+            assert_eq!(field_errors.into_vec().len(), usize::from(is_refused), "{body}");
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) async fn update(
     ids: Path<(String, String)>,
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
-    let update = read(path::endpoint(&ids)?, &body)?;
+    let update = read(path::endpoint(&ids)?, &body, state.offers_requests)?;
     let state = state.into_inner();
     let context = view::ViewContext::of(&state);
     let endpoint = tasks
@@ -26,7 +26,11 @@ pub(super) async fn update(
     Ok(HttpResponse::Ok().json(view::of_endpoint(endpoint, context)))
 }
 
-fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Result<EndpointUpdate, ApiError> {
+fn read(
+    (business, endpoint): (BusinessId, EndpointId),
+    body: &JsonBody,
+    offers_requests: bool,
+) -> Result<EndpointUpdate, ApiError> {
     let field_errors = FieldErrors::default();
     let update = Fields::of_body(&body.0, &field_errors).map(|fields| {
         input::refuse_unknown(&fields, &["url", "events", "modes", "status", "maxPerSecond"]);
@@ -34,7 +38,7 @@ fn read((business, endpoint): (BusinessId, EndpointId), body: &JsonBody) -> Resu
             business,
             endpoint,
             url: input::url(&fields),
-            events: input::events(&fields),
+            events: input::events(&fields, offers_requests),
             modes: input::modes(&fields),
             activity: input::activity(&fields),
             max_per_second: input::max_per_second(&fields),

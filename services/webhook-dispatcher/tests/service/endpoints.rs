@@ -10,6 +10,7 @@ use internal_api::PageQuery;
 use internal_api::webhooks::{ConnectionTest, EndpointStatus};
 use serde_json::json;
 use test_kit::{invalid_fields, refusal, until};
+use webhook_dispatcher::Settings;
 
 use crate::harness::{Harness, some_day};
 use crate::receiver::Receiver;
@@ -78,6 +79,7 @@ async fn bad_input_is_refused_with_every_error() {
         (json!({"url": URL, "events": ["order.created", "order.created"]}), vec!["events"]),
         (json!({"url": URL, "events": ["order.lost"]}), vec!["events[0]"]),
         (json!({"url": URL, "events": ["webhook.test"]}), vec!["events"]),
+        (json!({"url": URL, "events": ["order.returning"]}), vec!["events"]),
         (json!({"url": URL, "modes": ["staging"]}), vec!["modes[0]"]),
         (json!({"url": "x", "events": [], "modes": []}), vec!["url", "events", "modes"]),
         (json!({"url": URL, "event": ["order.created"], "status": "paused"}), vec!["event", "status"]),
@@ -88,6 +90,31 @@ async fn bad_input_is_refused_with_every_error() {
     }
     let summary = harness.hooks.summary(harness.business).await.unwrap();
     assert_eq!((summary.status, summary.connection_test), (None, ConnectionTest::NotTested));
+}
+
+/// The order's later events do not wait for one that an endpoint did not ask for.
+#[tokio::test]
+async fn requests_after_a_failure_are_sent_to_endpoints_that_name_them() {
+    let switch_on = |settings: &mut Settings| settings.events.attempts = true;
+    let harness = Harness::start_with(switch_on, Clock::system()).await;
+    let (usual, asking) = (Receiver::kind(), Receiver::kind());
+    harness.endpoint(&usual).await;
+    let kinds = ["order.created", "order.reattempt_scheduled", "order.returning", "driver.assigned"];
+    harness.create(json!({ "url": asking.url(), "events": kinds })).await;
+    let order = harness.new_order(Mode::Live);
+    let life = [
+        EventKind::OrderCreated,
+        EventKind::OrderReattemptScheduled,
+        EventKind::OrderReturning,
+        EventKind::DriverAssigned,
+    ];
+    let events: Vec<_> =
+        life.iter().zip(1..).map(|(kind, sequence)| harness.envelope(&order, sequence, *kind)).collect();
+    harness.publish(&events).await;
+    until("both have theirs, in their order", async || {
+        usual.sequences(&order.reference) == [1, 4] && asking.sequences(&order.reference) == [1, 2, 3, 4]
+    })
+    .await;
 }
 
 #[tokio::test]

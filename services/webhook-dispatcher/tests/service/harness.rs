@@ -17,7 +17,7 @@ use lapin::{Channel, Connection, ConnectionProperties};
 use messaging::{Broker, Outgoing, Publisher, Queue};
 use serde::Serialize;
 use serde_json::{Value, json};
-use settings::{Brand, Environment, Internal, Secret, Telemetry};
+use settings::{Brand, Environment, Events, Internal, Secret, Telemetry};
 use telemetry::TraceContext;
 use test_kit::{Service, until};
 use tokio::task::JoinHandle;
@@ -349,6 +349,7 @@ async fn settings() -> Settings {
         http: test_kit::listeners(),
         internal: Internal::default(),
         brand: Brand::default(),
+        events: Events::default(),
         secrets: Secrets::default(),
         webhooks: Webhooks {
             allow_http: true,

@@ -32,6 +32,8 @@ _KINDS = frozenset(
         "order.failed",
         "order.cancelled",
         "order.returned",
+        "order.reattempt_scheduled",
+        "order.returning",
         "cod.collected",
         "cod.handed_over",
         "cod.settled",

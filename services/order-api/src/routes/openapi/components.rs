@@ -32,8 +32,16 @@ const NAMES: [(&str, &str); 11] = [
 ];
 
 /// Answers that leave a field without a value out. All others write null.
-const LEAVE_OUT: [&str; 7] =
-    ["Driver", "Error", "Evidence", "FleetOrderList", "OrderList", "Problem", "ProgressData"];
+const LEAVE_OUT: [&str; 8] = [
+    "Driver",
+    "Error",
+    "Evidence",
+    "FleetOrderList",
+    "OrderList",
+    "Problem",
+    "ProgressData",
+    "ScheduledAttempt",
+];
 
 pub(super) fn is_of_a_request(name: &str) -> bool {
     let is_report = name.starts_with("Report") && name != "ReportedOrder";

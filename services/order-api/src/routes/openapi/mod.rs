@@ -63,6 +63,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         events::Evidence,
         events::ProgressData,
         events::Remittance,
+        events::ScheduledAttempt,
         events::WalletLowBalance,
         schema::EventCursor,
         schema::EventIdParameter,

@@ -67,6 +67,14 @@ fn description(kind: EventKind) -> &'static str {
         }
         EventKind::OrderCancelled => "The order was cancelled: `data.reason` says why, if one was given.",
         EventKind::OrderReturned => "You have the parcel back.",
+        EventKind::OrderReattemptScheduled => {
+            "You asked for another attempt: `data.reattempt` has its number, and its day if you chose one. \
+             Your operator may not have switched this event on."
+        }
+        EventKind::OrderReturning => {
+            "You asked for the parcel: `data.reasonCode` says why the delivery failed, if the fleet gave a code. \
+             Your operator may not have switched this event on."
+        }
         EventKind::CodCollected => "The driver collected the cash.",
         EventKind::CodHandedOver => "The driver handed the cash over.",
         EventKind::CodSettled => "The cash was settled with you.",
@@ -149,10 +157,11 @@ pub(super) fn examples(samples: &Samples) -> Vec<Sample> {
 }
 
 /// The kinds that the other examples lack. Those of the cash are of an order with cash on delivery.
-fn further(samples: &Samples) -> [Sample; 7] {
+fn further(samples: &Samples) -> [Sample; 9] {
     use EventKind::{
         CodCollected, CodHandedOver, CodSettled, DriverAssigned, DriverUnassigned, OrderCancelled,
-        OrderDelivered, OrderFailed, OrderOutForDelivery, OrderPickedUp, OrderReturned,
+        OrderDelivered, OrderFailed, OrderOutForDelivery, OrderPickedUp, OrderReattemptScheduled,
+        OrderReturned, OrderReturning,
     };
     let way = [
         DriverAssigned,
@@ -164,11 +173,16 @@ fn further(samples: &Samples) -> [Sample; 7] {
         CodSettled,
     ];
     let returned = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned];
+    let rescheduled = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReattemptScheduled];
+    let returning = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturning];
+    let attempt = json!({ "reattempt": { "number": 2, "on": "2026-02-03" } });
     let cash = json!({ "codAmountPaise": 154_800 });
     [
         ("unassigned", &[DriverAssigned, DriverUnassigned][..], json!({})),
         ("out_for_delivery", &way[..3], json!({})),
         ("cancelled", &[OrderCancelled][..], json!({ "reason": samples::CANCEL_REASON })),
+        ("reattempt_scheduled", &rescheduled[..], attempt),
+        ("returning", &returning[..], json!({ "reasonCode": "customer_refused" })),
         ("returned", &returned[..], json!({ "reason": "The customer refused the parcel" })),
         ("collected", &way[..5], cash.clone()),
         ("handed_over", &way[..6], cash.clone()),

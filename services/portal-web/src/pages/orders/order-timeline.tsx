@@ -58,6 +58,8 @@ interface EventData {
   /** The bank transfer that settled the cash. */
   remittance?: { id: string; bankReference: string; paidOn: string } | null;
   driver?: { name?: string | null; vehicle?: string | null } | null;
+  /** The attempt that the business asked for. */
+  reattempt?: { number: number; on?: string | null } | null;
 }
 
 function statusDetail(data: EventData, transferPath: OrderTimelineProps["transferPath"]): ReactNode {
@@ -79,6 +81,10 @@ function statusDetail(data: EventData, transferPath: OrderTimelineProps["transfe
         <span style={{ overflowWrap: "anywhere" }}>({id})</span>
       </>
     );
+  }
+  if (data.reattempt) {
+    const { number, on } = data.reattempt;
+    return `Attempt ${number}, ${on ? `on ${formatDay(on)}` : "as soon as possible"}`;
   }
   if (data.driver) return [data.driver.name, data.driver.vehicle].filter(Boolean).join(", ");
   return null;

@@ -1,9 +1,10 @@
 import { Anchor, Checkbox, Group, NumberInput, Stack, Text, TextInput } from "@mantine/core";
 import { type UseFormReturnType, useForm } from "@mantine/form";
+import { useConfig } from "../../api/config";
 import type { Mode } from "../../api/types";
 import type { Endpoint } from "../../api/webhooks";
 import { InlineCode } from "../../components/code-block";
-import { DEFAULT_EVENTS, type EventKind, SUBSCRIBABLE } from "../../format/event-labels";
+import { DEFAULT_EVENTS, type EventKind, subscribable } from "../../format/event-labels";
 import classes from "./webhooks.module.css";
 
 export interface EndpointValues extends Record<string, unknown> {
@@ -84,13 +85,14 @@ export function EndpointFields({ form }: { form: EndpointForm }) {
 }
 
 function Events({ form }: { form: EndpointForm }) {
+  const offered = subscribable(useConfig().attemptEvents, form.values.events);
   const choose = (events: EventKind[]) => form.setFieldValue("events", events);
   return (
     <Checkbox.Group
       label="Events"
       description={
         <>
-          {form.values.events.length} of {SUBSCRIBABLE.length} selected.{" "}
+          {form.values.events.length} of {offered.length} selected.{" "}
           <Anchor component="button" type="button" size="xs" onClick={() => choose(DEFAULT_EVENTS)}>
             Default events
           </Anchor>
@@ -99,7 +101,7 @@ function Events({ form }: { form: EndpointForm }) {
             component="button"
             type="button"
             size="xs"
-            onClick={() => choose(SUBSCRIBABLE.map((one) => one.kind))}
+            onClick={() => choose(offered.map((one) => one.kind))}
           >
             All events
           </Anchor>
@@ -108,7 +110,7 @@ function Events({ form }: { form: EndpointForm }) {
       {...form.getInputProps("events")}
     >
       <div className={classes.events} style={{ marginTop: 10 }}>
-        {SUBSCRIBABLE.map(({ kind, label }) => (
+        {offered.map(({ kind, label }) => (
           <Checkbox
             key={kind}
             value={kind}
