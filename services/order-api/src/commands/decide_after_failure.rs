@@ -13,6 +13,10 @@ use crate::order_events::{OrderChange, Progress};
 use crate::state::State;
 use crate::store::orders;
 
+/// A request is no event of an order that has so many: a business may change its mind as often as it likes, and the tracking page
+/// reads 100.
+const EVENTS_MAX: i64 = 60;
+
 /// Why nothing was decided.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
@@ -46,9 +50,10 @@ pub async fn decide_after_failure(
         order.set_reattempt_note(note.clone());
         order.updated_at = later_than(order.updated_at, now);
         let stored = order.sequence;
-        order.sequence += i64::from(state.announces_requests);
+        let is_announced = state.announces_requests && stored < EVENTS_MAX;
+        order.sequence += i64::from(is_announced);
         order.updated_at = orders::save_request(conn, &order, stored).await?;
-        if state.announces_requests {
+        if is_announced {
             announce(state, conn, &order, decision, now).await?;
         }
         Ok(order)

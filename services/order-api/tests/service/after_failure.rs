@@ -223,6 +223,13 @@ async fn a_request_is_an_event_where_the_operator_switched_it_on() -> anyhow::Re
         assert_eq!(moves[1]["data"], json!({ "reasonCode": "customer_unreachable" }));
         let sequences = "order_events WHERE sequence = 8 AND kind = 'driver.assigned'";
         assert_eq!(service.count(sequences).await, 1, "no gap");
+        // Requests alone do not fill the timeline.
+        again(&business, &order, 2, "order.failed").await?;
+        let many = format!("UPDATE orders SET sequence = 60 WHERE id = '{order}'");
+        diesel::sql_query(many).execute(&mut service.connection().await).await?;
+        post(&business, &order, "reattempt", wanted).await?.expect(200)?;
+        let requests = "order_events WHERE kind = 'order.reattempt_scheduled'";
+        assert_eq!(service.count(requests).await, 1);
     }
     Ok(())
 }
