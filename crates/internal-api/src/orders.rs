@@ -30,7 +30,7 @@ pub use evidence::{EvidenceAttempt, EvidenceOrder, EvidenceView};
 pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
 pub use support::{
     AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
-    RetryProof, StatusCount,
+    RetryProof, SearchAnywhere, StatusCount,
 };
 
 /// The current state of an order. The integration API and the portal share this shape.

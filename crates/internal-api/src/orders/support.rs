@@ -104,10 +104,17 @@ struct Code<'a> {
     code: &'a str,
 }
 
+/// A search across businesses.
 #[derive(Serialize)]
-struct Search<'a> {
-    search: &'a str,
-    business: Option<BusinessId>,
+#[serde(rename_all = "camelCase")]
+pub struct SearchAnywhere {
+    pub search: String,
+    /// Only its orders.
+    pub business: Option<BusinessId>,
+    /// Inclusive.
+    pub created_from: Option<String>,
+    /// Exclusive.
+    pub created_until: Option<String>,
 }
 
 impl OrdersClient {
@@ -189,13 +196,9 @@ impl OrdersClient {
         self.0.get_with(&["orders"], &Code { code }).await
     }
 
-    /// `GET /internal/orders?search=&business=`: the newest 20 orders that a search text finds, of any business or this one
-    pub async fn search_anywhere(
-        &self,
-        search: &str,
-        business: Option<BusinessId>,
-    ) -> Result<Vec<FoundOrder>, CallError> {
-        self.0.get_with(&["orders"], &Search { search, business }).await
+    /// `GET /internal/orders?search=&business=&createdFrom=&createdUntil=`: the newest 20 orders that a search finds
+    pub async fn search_anywhere(&self, search: &SearchAnywhere) -> Result<Vec<FoundOrder>, CallError> {
+        self.0.get_with(&["orders"], search).await
     }
 
     /// As [`OrdersClient::find_anywhere`], for an id.

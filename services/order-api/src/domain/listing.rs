@@ -1,5 +1,7 @@
 //! Lists of orders: filters and positions.
 
+use std::ops::Range;
+
 use chrono::{DateTime, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, PaymentType, TrackingCode};
 
@@ -53,6 +55,12 @@ pub struct SearchText {
 }
 
 impl OrderFilter {
+    /// The ids of orders of the period.
+    pub fn created_ids(&self) -> Range<OrderId> {
+        let until = self.created_until.map_or(OrderId::MAX, OrderId::first_of);
+        OrderId::first_of(self.created_from.unwrap_or_default())..until
+    }
+
     /// Whether a list along the newest orders might read many to find a few.
     pub fn is_narrow(&self) -> bool {
         let is_one = self.order_reference.is_some() || self.tracking_code.is_some();

@@ -1,8 +1,10 @@
 //! Queries that help operators to support businesses.
 
+use std::ops::Range;
+
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, Mode};
+use domain::{BusinessId, Mode, OrderId};
 use outbox::Unit;
 use postgres::StoreError;
 
@@ -58,11 +60,17 @@ pub async fn find_anywhere(unit: &Unit, text: &str, max: i64) -> Result<Vec<Orde
     unit.database.read(find).await
 }
 
-/// The newest placed orders of all businesses that a search text finds.
-pub async fn search_anywhere(state: &State, text: &str, max: i64) -> Result<Vec<Order>, ListError> {
+/// The newest placed orders of all businesses that a search text finds among these ids.
+pub async fn search_anywhere(
+    state: &State,
+    text: &str,
+    created: Range<OrderId>,
+    max: i64,
+) -> Result<Vec<Order>, ListError> {
     let database = &state.unit.database;
     let mut ids = database.read(async |conn| support::with_code(conn, text, max).await).await?;
-    match database.transaction(async |conn| search::find_anywhere(conn, text, max).await).await {
+    ids.retain(|id| created.contains(id));
+    match database.transaction(async |conn| search::find_anywhere(conn, text, &created, max).await).await {
         Ok(found) => ids.extend(found),
         // An exact id, code or reference is found also if its words are frequent.
         Err(error) if error.is_timeout() && !ids.is_empty() => {}

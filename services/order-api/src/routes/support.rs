@@ -106,23 +106,32 @@ pub(super) async fn retry_evidence(
     Ok(Json(RetryEvidence { duplicate: tested.duplicate.map(proof), failure: tested.failure.map(proof) }))
 }
 
-/// `GET /internal/orders?search=&business=`, or `?code=` for an exact id, tracking code or reference
+/// `GET /internal/orders?search=&business=&createdFrom=&createdUntil=`, or `?code=` for an exact id, tracking code or reference
 pub(super) async fn find_anywhere(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<Json<Vec<FoundOrder>>, ApiError> {
-    let (code, search, business) = read_query(&request, |fields| {
+    let (code, search, business, filter) = read_query(&request, |fields| {
         let (code, search) = (fields.text("code", internal::SEARCH), fields.text("search", internal::SEARCH));
-        (code, search, fields.parsed::<BusinessId>("business", "the id of a business"))
+        let filter = OrderFilter {
+            created_from: integration::time(fields, "createdFrom"),
+            created_until: integration::time(fields, "createdUntil"),
+            ..OrderFilter::default()
+        };
+        (code, search, fields.parsed::<BusinessId>("business", "the id of a business"), filter)
     })?;
+    let has_period = filter.created_from.is_some() || filter.created_until.is_some();
     let found = match (code, search, business) {
-        (Some(code), None, None) => support::find_anywhere(&state.unit, &code, FOUND_MAX).await?,
+        (Some(code), None, None) if !has_period => {
+            support::find_anywhere(&state.unit, &code, FOUND_MAX).await?
+        }
         (None, Some(text), None) => {
-            support::search_anywhere(&state, &text, FOUND_MAX).await.map_err(errors::from_list)?
+            let found = support::search_anywhere(&state, &text, filter.created_ids(), FOUND_MAX).await;
+            found.map_err(errors::from_list)?
         }
         (None, Some(text), Some(business)) => {
             let search = Some(SearchText { text, sees_phones: true });
-            let (filter, start) = (OrderFilter { search, ..OrderFilter::default() }, ListStart::Newest(None));
+            let (filter, start) = (OrderFilter { search, ..filter }, ListStart::Newest(None));
             let found = orders::list(&state, business, &filter, start, FOUND_PAGE).await;
             found.map_err(errors::from_list)?.orders
         }

@@ -5,6 +5,7 @@
 //! searched page by page.
 
 use std::collections::BTreeSet;
+use std::ops;
 
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
@@ -116,6 +117,7 @@ const ANYWHERE: &str = "
         WHERE words @@ replace($1, '~', right(businesses.business_id, 6))::tsquery
             AND business_id = businesses.business_id
         OFFSET 0) AS matched
+    WHERE matched.order_id >= $3 AND matched.order_id < $4
     ORDER BY matched.order_id DESC LIMIT $2";
 
 #[derive(QueryableByName)]
@@ -191,17 +193,24 @@ pub async fn find(
     Ok(found)
 }
 
-/// The newest orders of any business with the words.
+/// The newest orders of any business with the words and these ids.
 ///
 /// Needs a transaction. A search that takes too long is [`StoreError::Unavailable`].
 pub async fn find_anywhere(
     conn: &mut AsyncPgConnection,
     text: &str,
+    created: &ops::Range<OrderId>,
     max: i64,
 ) -> Result<Vec<OrderId>, StoreError> {
     let Some(query) = search_query(text, true) else { return Ok(Vec::new()) };
     diesel::sql_query(INDEX_TIMEOUT).execute(conn).await?;
-    let rows: Vec<Row> = statement(ANYWHERE).bind::<Text, _>(query).bind::<BigInt, _>(max).load(conn).await?;
+    let rows: Vec<Row> = statement(ANYWHERE)
+        .bind::<Text, _>(query)
+        .bind::<BigInt, _>(max)
+        .bind::<Text, _>(created.start.to_string())
+        .bind::<Text, _>(created.end.to_string())
+        .load(conn)
+        .await?;
     rows.iter().map(Row::id).collect()
 }
 
@@ -218,10 +227,10 @@ struct Range {
 
 impl Range {
     fn of(filter: &OrderFilter, before: OrderId) -> Self {
-        let until = filter.created_until.map_or(OrderId::MAX, OrderId::first_of);
+        let created = filter.created_ids();
         Self {
-            before: before.min(until),
-            from: OrderId::first_of(filter.created_from.unwrap_or_default()),
+            before: before.min(created.end),
+            from: created.start,
             modes: one_or_all(filter.mode).map(Mode::as_str).collect(),
             statuses: one_or_all(filter.status).map(DeliveryStatus::as_str).collect(),
             cod_statuses: one_or_all(filter.cod_status).map(CodStatus::as_str).collect(),

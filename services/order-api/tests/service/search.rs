@@ -153,6 +153,20 @@ async fn the_staff_find_orders_of_any_business_or_of_one() {
     assert_eq!(found(&format!("search=asha&business={}", one.id)).await, ["one"]);
     assert_eq!(found("search=one").await, ["one"]);
     assert_eq!(found("search=nobody").await, Vec::<String>::new());
+    let day = |days: i64| (service.clock.now() + chrono::TimeDelta::days(days)).format("%Y-%m-%dT%H:%M:%SZ");
+    let (past, future) = (day(-1), day(1));
+    for search in ["asha", "one"] {
+        let with = |filter: String| format!("search={search}{filter}");
+        let all = found(&with(String::new())).await;
+        assert_eq!(found(&with(format!("&createdFrom={past}&createdUntil={future}"))).await, all);
+        for filter in [format!("&createdUntil={past}"), format!("&createdFrom={future}")] {
+            assert!(found(&with(filter.clone())).await.is_empty(), "{filter}");
+            assert!(found(&with(format!("{filter}&business={}", one.id))).await.is_empty(), "{filter}");
+        }
+    }
+    for query in ["code=one&createdFrom=2026-01-01T00:00:00Z", "search=a&createdUntil=yesterday"] {
+        assert_eq!(get(&service, &format!("orders?{query}")).await.status, 400, "{query}");
+    }
     for query in ["", "code=one&search=one", &format!("code=one&business={}", one.id), "search=a&business=x"]
     {
         assert_eq!(get(&service, &format!("orders?{query}")).await.status, 400, "{query}");

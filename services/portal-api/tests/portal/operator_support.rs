@@ -170,6 +170,12 @@ async fn any_order_is_found_by_its_code_with_its_business_and_its_timeline() {
         200
     );
     assert_eq!(portal.peers.asked(call)[1].query, search);
+    let period = "createdFrom=2026-01-01T00:00:00Z&createdUntil=2026-02-01T00:00:00Z";
+    assert_eq!(operator.get(&format!("/v1/operator/orders?search=asha&{period}")).await.status, 200);
+    let asked = portal.peers.asked(call)[2].query.clone();
+    assert!(asked.contains("createdFrom=2026-01-01") && asked.contains("createdUntil=2026-02-01"), "{asked}");
+    let refused = operator.get(&format!("/v1/operator/orders?code=shop-1&{period}")).await;
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["search"]));
 
     let timeline = json!({ "data": [], "hasMore": false });
     let of = format!("GET /order-api/internal/businesses/{}/orders/{ORDER}/events", owner.business);

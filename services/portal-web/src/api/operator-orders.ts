@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { endOfDay, startOfDay } from "../format/day";
 import { api } from "./client";
 import { missingOf, PAGE_SIZE, SEARCH_FRESH_MS, useCursorList } from "./list";
 import { operatorAnswer, operatorKey } from "./operator-session";
@@ -11,11 +12,19 @@ const TIMELINE_PAGE_SIZE = 100;
 /** The operator console has no event stream, so it polls. */
 const POLL_MS = 10_000;
 
+/** What the staff searches for: a text, and the first and the last day of creation. */
+export interface FoundOrdersFilter {
+  search?: string;
+  from?: string;
+  to?: string;
+}
+
 /** The newest orders of all businesses that a search finds. It is repeated when the staff looks at the page again. */
-export function useFoundOrders(search: string | undefined) {
+export function useFoundOrders({ search, from, to }: FoundOrdersFilter) {
+  const query = { search, createdFrom: startOfDay(from), createdUntil: endOfDay(to) };
   return useQuery({
-    queryKey: [...operatorKey, "orders", search],
-    queryFn: () => operatorAnswer(api.GET("/v1/operator/orders", { params: { query: { search } } })),
+    queryKey: [...operatorKey, "orders", query],
+    queryFn: () => operatorAnswer(api.GET("/v1/operator/orders", { params: { query } })),
     enabled: search !== undefined,
     staleTime: SEARCH_FRESH_MS,
   });

@@ -114,4 +114,12 @@ test("on a phone the header has the search, and the console finds orders of any 
   await expect(found).toBeVisible();
   await page.getByRole("main").getByLabel("Find an order").fill(`meenakshi 605001 ${reference}`);
   await expect(found).toBeVisible();
+  await page.getByLabel("To", { exact: true }).fill("2020-01-31");
+  await expect(page.getByText("No order found")).toBeVisible();
+  await page.reload();
+  await expect(page.getByText("No order found")).toBeVisible();
+  await page.getByLabel("From", { exact: true }).fill("2020-02-01");
+  await expect(page.getByText("From must be before To.")).toBeVisible();
+  await page.getByLabel("To", { exact: true }).fill("");
+  await expect(found).toBeVisible();
 });

@@ -128,6 +128,10 @@ pub(crate) struct FindOrdersParams {
     search: Option<String>,
     /// Searches only the orders of this business.
     business_id: Option<BusinessId>,
+    /// Searches only orders that were created at this time or later.
+    created_from: Option<DateTime<Utc>>,
+    /// Searches only orders that were created before this time.
+    created_until: Option<DateTime<Utc>>,
     /// In place of `search`: an exact id, tracking code or reference of an order.
     #[param(max_length = 200)]
     code: Option<String>,

@@ -6,7 +6,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::Page;
-use internal_api::orders::{OrderView, OrdersQuery};
+use internal_api::orders::{OrderView, OrdersQuery, SearchAnywhere};
 use serde::Serialize;
 use web::{ApiError, TextRule, page_query, read_query};
 
@@ -47,14 +47,19 @@ struct BusinessName {
     responses((status = 200, description = "At most 20 orders, newest first. Those after the first 256 KiB have no items.", body = FoundOrders)),
 )]
 pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (code, search, business) = read_query(&request, |fields| {
-        let business = fields.parsed("businessId", "the id of a business");
-        (fields.text("code", SEARCH), fields.text("search", SEARCH), business)
+    let (code, search) = read_query(&request, |fields| {
+        let search = SearchAnywhere {
+            business: fields.parsed("businessId", "the id of a business"),
+            search: fields.text("search", SEARCH).unwrap_or_default(),
+            created_from: fields.text("createdFrom", FORWARDED),
+            created_until: fields.text("createdUntil", FORWARDED),
+        };
+        (fields.text("code", SEARCH), search)
     })?;
-    let searched = match (&code, &search, business) {
-        (Some(text), None, None) | (None, Some(text), None) => text.clone(),
-        // Of another business, the same text is another search.
-        (None, Some(text), Some(business)) => format!("{business} {text}"),
+    let filters = filters_of(&search);
+    let searched = match &code {
+        Some(code) if search.search.is_empty() && filters.is_empty() => code.clone(),
+        None if !search.search.is_empty() => format!("{filters}{}", search.search),
         _ => return Err(ApiError::invalid_field("search", "required", "Send search, or only code.")),
     };
     let sent = |ids: &[OrderId]| Sent::new("orders", ids).found_by(&state, Some(&searched)).record(&request);
@@ -63,7 +68,7 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
     let orders = &state.peers.orders;
     let found = match code {
         Some(code) => orders.find_anywhere(&code).await?,
-        None => orders.search_anywhere(&search.unwrap_or_default(), business).await?,
+        None => orders.search_anywhere(&search).await?,
     };
     sent(&found.iter().map(|found| found.order.id).collect::<Vec<_>>());
     let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
@@ -76,6 +81,18 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         order: found.order,
     });
     Ok(HttpResponse::Ok().json(FoundOrders { data: data.collect() }))
+}
+
+/// With other filters, the same text is another search.
+fn filters_of(search: &SearchAnywhere) -> String {
+    let business = search.business.map(|id| format!("{id} ")).unwrap_or_default();
+    let period = match (&search.created_from, &search.created_until) {
+        (None, None) => String::new(),
+        (from, until) => {
+            format!("{}..{} ", from.as_deref().unwrap_or_default(), until.as_deref().unwrap_or_default())
+        }
+    };
+    business + &period
 }
 
 #[utoipa::path(

@@ -6,7 +6,7 @@ import { SearchButton, type SearchSource } from "../../components/search-button"
 
 const SOURCE: SearchSource = {
   useHits: (text) => {
-    const { data, error } = useFoundOrders(text);
+    const { data, error } = useFoundOrders({ search: text });
     const hits = data?.data.map(({ business, order }) =>
       orderHit(order, `/operator/orders?search=${order.id}`, business.name),
     );
