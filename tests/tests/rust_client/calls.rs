@@ -200,6 +200,13 @@ async fn answers_become_values_or_errors() -> anyhow::Result<()> {
         let wanted = ["listed-0", "listed-1", "listed-2"];
         assert!(wanted.iter().all(|reference| found.contains(*reference)), "{found:?}");
     }
+    for (created_until, found) in [(None, Some("listed-1")), (Some("2020-01-01T00:00:00Z".to_owned()), None)]
+    {
+        let search = Some("listed-1".to_owned());
+        let mut list = test.orders.list(OrderFilters { search, created_until, ..Default::default() });
+        let first = list.next().await?;
+        assert_eq!(first.as_ref().map(|order| order.order_reference.as_str()), found);
+    }
     keys_are_redacted(&shop).await?;
     shop.stack.shut_down().await
 }

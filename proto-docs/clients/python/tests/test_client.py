@@ -178,6 +178,9 @@ class Answers(unittest.TestCase):
             listed = self.test.orders.list(page_size=2, updated_after=updated_after)
             found = {order["orderReference"] for order in listed}
             self.assertLessEqual(set(references), found)
+        listed = self.test.orders.list(search=references[0], payment_type="prepaid", created_from=minute_ago)
+        self.assertIn(references[0], [order["orderReference"] for order in listed])
+        self.assertEqual(list(self.test.orders.list(search=references[0], created_until="2020-01-01T00:00:00Z")), [])
 
 
 class OtherPrograms(TestCase):

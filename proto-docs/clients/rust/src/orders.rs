@@ -63,6 +63,15 @@ pub struct OrderFilters {
     pub status: Option<String>,
     /// RFC 3339; orders by their last change, oldest first.
     pub updated_after: Option<String>,
+    pub cod_status: Option<String>,
+    /// `cod` or `prepaid`.
+    pub payment_type: Option<String>,
+    /// RFC 3339, inclusive.
+    pub created_from: Option<String>,
+    /// RFC 3339, exclusive.
+    pub created_until: Option<String>,
+    /// Words of the customer or the order.
+    pub search: Option<String>,
     pub starting_after: Option<String>,
     /// The size of a page, 1 to 100.
     pub limit: Option<u32>,
@@ -96,6 +105,11 @@ impl Orders {
             ("trackingCode", filters.tracking_code),
             ("status", filters.status),
             ("updatedAfter", filters.updated_after),
+            ("codStatus", filters.cod_status),
+            ("paymentType", filters.payment_type),
+            ("createdFrom", filters.created_from),
+            ("createdUntil", filters.created_until),
+            ("search", filters.search),
             ("limit", Some(filters.limit.unwrap_or(PAGE_MAX).to_string())),
         ];
         let given = query.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();

@@ -234,6 +234,10 @@ describe("answers", () => {
       }
       assert.equal(missing.size, 0);
     }
+    const [id = ""] = ids;
+    const found: string[] = [];
+    for await (const order of test_.orders.list({ search: id, createdFrom: since })) found.push(order.id);
+    assert.deepEqual(found, [id]);
   });
 });
 

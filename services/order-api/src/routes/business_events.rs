@@ -6,7 +6,7 @@ use actix_web::web::{Data, Json, Path};
 use internal_api::orders::{BusinessEventView, BusinessEventsPage};
 use web::{ApiError, read_query};
 
-use super::{feed, integration, internal, views};
+use super::{feed, integration, limits, views};
 use crate::domain::EventSearch;
 use crate::queries::business_events::{BusinessEvents, BusinessEventsError, business_events};
 use crate::queries::orders;
@@ -21,7 +21,7 @@ pub(super) async fn list(
     let (page, mut search, text) = read_query(&request, |fields| {
         let kind = fields.parsed_by("event", &feed::kinds_wanted(), feed::order_kind);
         let search = EventSearch { mode: fields.parsed("mode", "test or live"), kind, orders: None };
-        (fields.page(), search, fields.text("search", internal::SEARCH))
+        (fields.page(), search, fields.text("search", limits::SEARCH))
     })?;
     if let Some(text) = text {
         search.orders = Some(orders::with_code(&state, business, &text).await?);

@@ -44,8 +44,8 @@ pub(super) struct OrderPage {
     /// Whether more orders follow; continue with `startingAfter` set to `next`, or to the last id if there is no `next`.
     has_more: bool,
     // Unlike the fleet's list, this one does not wait until no earlier change can come, so its end is no place to wait at.
-    // Also of a search that ends before the page is full, for other services.
-    /// The `startingAfter` of the next page. Only with `updatedAfter`, while more orders follow.
+    /// The `startingAfter` of the next page, while more orders may follow: with `updatedAfter`, or when a search ends before the
+    /// page is full, which may even be empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }

@@ -13,13 +13,14 @@ use super::fleet_page::{FleetCursor, OrderPage};
 use super::openapi::{bodies, params};
 use super::{authenticate, errors, limits, views};
 use crate::commands::cancel_order::cancel_order;
-use crate::domain::{ListStart, Order, OrderFilter};
+use crate::domain::{ListStart, Order, OrderFilter, SearchText};
 use crate::queries::orders;
 use crate::state::State;
 
 /// For error messages.
 pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up, out_for_delivery, delivered, failed, \
      cancelled or returned";
+const COD_STATUSES: &str = "not_applicable, pending, collected, handed_over or settled";
 
 /// List orders
 ///
@@ -27,6 +28,10 @@ pub(super) const DELIVERY_STATUSES: &str = "created, driver_assigned, picked_up,
 /// poll it, because webhooks report every change. To find changes that they may have missed, set `updatedAfter` to some minutes before
 /// your last call: the list is then sorted by the last change, oldest first, and continues with `startingAfter` set to `next`. An
 /// order that changes meanwhile appears again.
+///
+/// `search` finds an order about a second after it was placed, and by its whole reference, id or tracking code at once. All
+/// filters can be combined, except `search` with `orderReference`, `trackingCode` or `updatedAfter`, and `updatedAfter` with those
+/// of cash, payment and creation.
 #[utoipa::path(
     get,
     path = "/v1/integration/orders",
@@ -151,7 +156,7 @@ pub(super) struct OrderQuery {
     pub(super) filter: OrderFilter,
 }
 
-/// `orderReference`, `trackingCode`, `status`, `updatedAfter`, and the page.
+/// The filters of a list, and the page. A search may find phones.
 pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> OrderQuery {
     OrderQuery {
         page: fields.page(),
@@ -163,7 +168,12 @@ pub(super) fn order_query(fields: &mut QueryFields, mode: Option<Mode>) -> Order
             }),
             status: fields.parsed("status", DELIVERY_STATUSES),
             updated_after: updated_after(fields),
-            ..OrderFilter::default()
+            cod_status: fields.parsed("codStatus", COD_STATUSES),
+            payment_type: fields.parsed("paymentType", "cod or prepaid"),
+            created_from: time(fields, "createdFrom"),
+            created_until: time(fields, "createdUntil"),
+            search: fields.text("search", limits::SEARCH).map(|text| SearchText { text, sees_phones: true }),
+            among: None,
         },
     }
 }
@@ -187,6 +197,7 @@ pub(super) async fn page(
     query: OrderQuery,
 ) -> Result<OrderPage, ApiError> {
     let OrderQuery { page, filter } = query;
+    check_combination(&filter)?;
     let by_change = filter.updated_after.is_some();
     let beginning = if by_change { ListStart::Changed(None) } else { ListStart::Newest(None) };
     let start = match page.starting_after.as_deref().map(FleetCursor::parse) {
@@ -203,6 +214,27 @@ pub(super) async fn page(
         true => OrderPage::changed(&state.tracking_urls, found),
         false => OrderPage::newest(&state.tracking_urls, found),
     })
+}
+
+/// Each kind of list has its own index.
+fn check_combination(filter: &OrderFilter) -> Result<(), ApiError> {
+    let conflict = |field: &'static str, message: &'static str| {
+        Err(ApiError::invalid_field(field, "conflicting_fields", message))
+    };
+    let by_change = filter.updated_after.is_some();
+    if filter.search.is_some()
+        && (by_change || filter.order_reference.is_some() || filter.tracking_code.is_some())
+    {
+        let message = "search finds references and tracking codes itself. Leave orderReference, trackingCode and updatedAfter out.";
+        return conflict("search", message);
+    }
+    let by_cash = filter.cod_status.is_some() || filter.payment_type.is_some();
+    if by_change && (by_cash || filter.created_from.is_some() || filter.created_until.is_some()) {
+        let message =
+            "updatedAfter lists all changes. Leave codStatus, paymentType, createdFrom and createdUntil out.";
+        return conflict("updatedAfter", message);
+    }
+    Ok(())
 }
 
 pub(super) fn unknown_cursor() -> ApiError {

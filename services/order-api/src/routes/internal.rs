@@ -6,18 +6,14 @@ use domain::OrderId;
 use internal_api::orders::{
     AcceptedRequest, AnyTestOrder, ExceptionKind, ExceptionsPage, OrderReference, OrderView,
 };
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, read_optional_json, read_query};
+use web::{ApiError, FieldErrors, Fields, JsonBody, read_optional_json, read_query};
 
 use super::fleet_page::OrderPage;
 use super::{errors, integration, views};
-use crate::domain::{ExceptionKind as Kind, OrderFilter, SearchText};
+use crate::domain::ExceptionKind as Kind;
 use crate::queries::orders;
 use crate::state::State;
 
-/// A search text, in any case and spelling.
-pub(super) const SEARCH: TextRule = TextRule::line(200);
-/// For error messages.
-const COD_STATUSES: &str = "not_applicable, pending, collected, handed_over or settled";
 /// The size of a page.
 const REFERENCES_MAX: usize = 100;
 
@@ -30,20 +26,12 @@ pub(super) async fn list(
     let query = read_query(&request, |fields| {
         let mode = fields.parsed("mode", "test or live");
         let mut query = integration::order_query(fields, mode);
-        let filter = &mut query.filter;
-        filter.cod_status = fields.parsed("codStatus", COD_STATUSES);
-        filter.payment_type = fields.parsed("paymentType", "cod or prepaid");
-        filter.created_from = integration::time(fields, "createdFrom");
-        filter.created_until = integration::time(fields, "createdUntil");
         let sees_phones = fields.parsed("seesPhones", "true or false").unwrap_or(false);
-        filter.search = fields.text("search", SEARCH).map(|text| SearchText { text, sees_phones });
+        if let Some(search) = &mut query.filter.search {
+            search.sees_phones = sees_phones;
+        }
         query
     })?;
-    let OrderFilter { order_reference, tracking_code, updated_after, search, .. } = &query.filter;
-    if search.is_some() && (order_reference.is_some() || tracking_code.is_some() || updated_after.is_some()) {
-        let message = "search finds references and tracking codes itself. Leave orderReference, trackingCode and updatedAfter out.";
-        return Err(ApiError::invalid_field("search", "conflicting_fields", message));
-    }
     integration::page(&state, business, query).await.map(Json)
 }
 

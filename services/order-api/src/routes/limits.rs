@@ -15,6 +15,9 @@ pub(super) const QUANTITY_MAX: i64 = 1_000_000;
 pub(super) const TOTAL_ITEMS_MAX: i64 = QUANTITY_MAX * ITEMS_MAX as i64;
 pub(super) const WEIGHT_KG_MAX: f64 = 10_000.0;
 
+/// A search text, in any case and spelling.
+pub(super) const SEARCH: TextRule = TextRule::line(200);
+
 /// Why an order was cancelled, failed or returned.
 pub(super) const REASON: TextRule = TextRule::lines(1_000);
 /// The fleet's id of a report.

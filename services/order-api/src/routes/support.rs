@@ -11,7 +11,7 @@ use internal_api::orders::{
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody, read_query};
 
-use super::{errors, integration, internal, views};
+use super::{errors, integration, limits, views};
 use crate::domain::{
     self as order_domain, Activity, ListStart, LiveOrdersQuery, Order, OrderFilter, SearchText, json_size,
 };
@@ -112,7 +112,7 @@ pub(super) async fn find_anywhere(
     request: HttpRequest,
 ) -> Result<Json<Vec<FoundOrder>>, ApiError> {
     let (code, search, business, filter) = read_query(&request, |fields| {
-        let (code, search) = (fields.text("code", internal::SEARCH), fields.text("search", internal::SEARCH));
+        let (code, search) = (fields.text("code", limits::SEARCH), fields.text("search", limits::SEARCH));
         let filter = OrderFilter {
             created_from: integration::time(fields, "createdFrom"),
             created_until: integration::time(fields, "createdUntil"),

@@ -123,11 +123,50 @@ async fn a_search_with_errors_names_each_of_them() {
     let fields: Vec<_> =
         refused.body["errors"].as_array().unwrap().iter().map(|error| text(error, "field")).collect();
     let expected =
-        ["mode", "codStatus", "paymentType", "createdFrom", "createdUntil", "seesPhones", "search"];
+        ["mode", "codStatus", "paymentType", "createdFrom", "createdUntil", "search", "seesPhones"];
     assert_eq!((refused.status.as_u16(), fields), (400, expected.map(str::to_owned).to_vec()));
     for more in ["orderReference=a", "trackingCode=29X08EHFC6N8GD", "updatedAfter=2026-01-01T00:00:00Z"] {
         let refused = get(&service, &format!("businesses/{}/orders?search=a&{more}", business.id)).await;
         assert_eq!(refused.body["errors"][0]["code"], "conflicting_fields", "{more}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_searches_the_orders_of_its_business_and_mode() {
+    let service = OrderApi::start().await;
+    let (one, other) = (service.business(0), service.business(0));
+    let asha = ["Asha Rao", "+919876543210", "Mysuru", "570001"];
+    place(&one, false, "first", asha).await;
+    place(&one, false, "second-cod", asha).await;
+    place(&other, false, "other", asha).await;
+    indexed(&service, 3).await;
+    let found = async |query: &str| -> Vec<String> {
+        let listed = one.test().unwrap().call(Method::GET, &format!("?{query}"), None).await.unwrap();
+        references(&listed.expect(200).unwrap())
+    };
+    for search in ["asha", "43210", "mys%20570001"] {
+        assert_eq!(found(&format!("search={search}")).await, ["second-cod", "first"], "{search}");
+    }
+    assert_eq!(found("search=asha&paymentType=cod").await, ["second-cod"]);
+    assert_eq!(found("codStatus=not_applicable").await, ["first"]);
+    for query in
+        ["search=other", "search=asha&createdUntil=2020-01-01T00:00:00Z", "search=asha&status=failed"]
+    {
+        assert_eq!(found(query).await, Vec::<String>::new(), "{query}");
+    }
+    let of_live_key = one.live().unwrap().call(Method::GET, "?search=asha", None).await.unwrap();
+    assert_eq!(references(&of_live_key.expect(200).unwrap()), Vec::<String>::new());
+    let refusals = [
+        ("search=%20&codStatus=paid&paymentType=card&createdFrom=1", vec!["invalid_value"; 4]),
+        ("search=a&orderReference=first", vec!["conflicting_fields"]),
+        ("updatedAfter=2026-01-01T00:00:00Z&paymentType=cod", vec!["conflicting_fields"]),
+        ("search=a&seesPhones=true", vec!["unknown_parameter"]),
+    ];
+    for (query, codes) in refusals {
+        let refused = one.test().unwrap().call(Method::GET, &format!("?{query}"), None).await.unwrap();
+        let errors = refused.body["errors"].as_array().unwrap().iter();
+        let found: Vec<_> = errors.map(|error| error["code"].as_str().unwrap()).collect();
+        assert_eq!((refused.status.as_u16(), found), (400, codes), "{query}");
     }
 }
 

@@ -76,10 +76,16 @@ def simulate(order_id: str, event: str) -> Call:
 
 
 def order_filters(
+    *,
     order_reference: Optional[str],
     tracking_code: Optional[str],
     status: Optional[str],
     updated_after: Optional[str],
+    cod_status: Optional[str],
+    payment_type: Optional[str],
+    created_from: Optional[str],
+    created_until: Optional[str],
+    search: Optional[str],
     page_size: int,
 ) -> Query:
     return {
@@ -87,6 +93,11 @@ def order_filters(
         "trackingCode": tracking_code,
         "status": status,
         "updatedAfter": updated_after,
+        "codStatus": cod_status,
+        "paymentType": payment_type,
+        "createdFrom": created_from,
+        "createdUntil": created_until,
+        "search": search,
         "limit": page_size,
     }
 

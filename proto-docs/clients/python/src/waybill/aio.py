@@ -148,10 +148,26 @@ class AsyncOrders:
         tracking_code: Optional[str] = None,
         status: Optional[str] = None,
         updated_after: Optional[str] = None,
+        cod_status: Optional[str] = None,
+        payment_type: Optional[str] = None,
+        created_from: Optional[str] = None,
+        created_until: Optional[str] = None,
+        search: Optional[str] = None,
         starting_after: Optional[str] = None,
         page_size: int = 100,
     ) -> AsyncIterator[Order]:
-        filters = _calls.order_filters(order_reference, tracking_code, status, updated_after, page_size)
+        filters = _calls.order_filters(
+            order_reference=order_reference,
+            tracking_code=tracking_code,
+            status=status,
+            updated_after=updated_after,
+            cod_status=cod_status,
+            payment_type=payment_type,
+            created_from=created_from,
+            created_until=created_until,
+            search=search,
+            page_size=page_size,
+        )
         return self._pages(lambda cursor: _calls.order_page({**filters, "startingAfter": cursor}), starting_after)
 
     def timeline(self, order_id: str, *, starting_after: Optional[str] = None) -> AsyncIterator[TimelineEntry]:

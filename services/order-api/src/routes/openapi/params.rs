@@ -2,7 +2,7 @@
 #![expect(dead_code, reason = "only described")]
 
 use chrono::{DateTime, Utc};
-use domain::DeliveryStatus;
+use domain::{CodStatus, DeliveryStatus, PaymentType};
 use utoipa::IntoParams;
 
 use super::schema::*;
@@ -68,9 +68,20 @@ pub(in crate::routes) struct OrdersQuery {
     status: Option<DeliveryStatus>,
     /// Only orders that changed after this time, sorted by their last change, oldest first.
     updated_after: Option<DateTime<Utc>>,
+    /// Only orders whose cash has this status.
+    cod_status: Option<CodStatus>,
+    /// Only orders with this payment.
+    payment_type: Option<PaymentType>,
+    /// Only orders that were created at this time or later.
+    created_from: Option<DateTime<Utc>>,
+    /// Only orders that were created before this time.
+    created_until: Option<DateTime<Utc>>,
+    /// Only orders with all of these words: beginnings of words of the customer's name, of the city or of the reference, the PIN
+    /// code, the phone or its last digits, or a whole id or tracking code.
+    search: Option<SearchText>,
     /// The maximum number of orders.
     limit: Option<PageLimit>,
-    /// Where the previous page ended: the `id` of its last order; with `updatedAfter`, its `next` and the same `updatedAfter`. An
+    /// Where the previous page ended: its `next` and the same filters, or without a `next` the `id` of its last order. An
     /// unknown one is refused with 400.
     starting_after: Option<OrderCursor>,
 }

@@ -15,7 +15,7 @@ use web::{PHONE_TEXT, PINCODE_TEXT, TextRule};
 
 use crate::routes::limits::{
     ADDRESS, ADDRESS_LINE, DRIVER_NAME, DRIVER_PHONE, DRIVER_VEHICLE, FULL_ADDRESS, HASH_LENGTH, ITEMS_MAX,
-    NAME, NOTE, PHOTO_URL, PHOTO_URL_BEGIN, QUANTITY_MAX, REASON, REFERENCE, REPORT_ID, SOURCE,
+    NAME, NOTE, PHOTO_URL, PHOTO_URL_BEGIN, QUANTITY_MAX, REASON, REFERENCE, REPORT_ID, SEARCH, SOURCE,
     TOTAL_ITEMS_MAX, WAIT_MAX_S, WEIGHT_KG_MAX,
 };
 
@@ -42,6 +42,7 @@ macro_rules! schemas {
 
 schemas! {
     OrderReference = text(REFERENCE);
+    SearchText = text(SEARCH);
     OrderSource = optional_text(SOURCE);
     Name = text(NAME);
     OptionalName = optional_text(NAME);
@@ -112,6 +113,8 @@ schemas! {
             "too_long",
             "out_of_range",
             "unknown_parameter",
+            "conflicting_fields",
+            "too_broad",
             "cod_amount_required",
         ],
         "For programs.",
