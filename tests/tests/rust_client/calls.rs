@@ -150,6 +150,11 @@ async fn answers_of_other_programs_are_none_of_the_service(
     );
     assert_eq!(refused(waybill.orders.get(order).await).kind(), ApiErrorKind::Conflict);
     assert_eq!(refused(waybill.orders.get(order).await).kind(), ApiErrorKind::Unexpected);
+    proxy.say(r#"{"data":[],"hasMore":false,"incomplete":["wallet"]}"#);
+    proxy.fail([Fault::Status(200)]);
+    let mut timeline = waybill.orders.timeline(order)?;
+    assert!(timeline.next().await?.is_none());
+    assert_eq!(timeline.incomplete(), ["wallet"]);
     Ok(())
 }
 

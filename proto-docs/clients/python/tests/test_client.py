@@ -199,6 +199,14 @@ class OtherPrograms(TestCase):
             impatient.orders.get(order)
         self.assertNotIsInstance(conflict.exception, OrderExistsError)
 
+    def test_a_timeline_names_the_services_whose_entries_are_missing(self) -> None:
+        proxy = self.enter(faulty_proxy())
+        proxy.faults, missing = [200], list[str]()
+        proxy.said = b'{"data":[],"hasMore":false,"incomplete":["wallet"]}'
+        orders = client(TEST_KEY, proxy.base_url).orders
+        entries = orders.timeline("ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", on_incomplete=missing.extend)
+        self.assertEqual((list(entries), missing), ([], ["wallet"]))
+
 
 class Keys(unittest.TestCase):
     def test_are_redacted_in_errors_dumps_hooks_and_tracebacks(self) -> None:

@@ -116,7 +116,7 @@ impl Orders {
         Pages::new(self.transport.clone(), "/integration/orders".into(), given, filters.starting_after)
     }
 
-    /// Everything that happened to an order, oldest first.
+    /// Everything that happened to an order, oldest first, but what [`Pages::incomplete`] names.
     ///
     /// # Errors
     /// When the id is not an order's.
@@ -178,6 +178,7 @@ pub struct Pages<T> {
     starting_after: Option<String>,
     page: IntoIter<T>,
     is_last: bool,
+    incomplete: Vec<String>,
 }
 
 /// An entry of a list; a page without a cursor continues after its last id.
@@ -205,6 +206,8 @@ struct Page<T> {
     data: Vec<T>,
     has_more: bool,
     next: Option<String>,
+    #[serde(default)]
+    incomplete: Vec<String>,
 }
 
 impl<T: Answered> Answered for Page<T> {
@@ -220,7 +223,13 @@ impl<T> Pages<T> {
         query: Vec<(&'static str, String)>,
         starting_after: Option<String>,
     ) -> Self {
-        Self { transport, path, query, starting_after, page: Vec::new().into_iter(), is_last: false }
+        let page = Vec::new().into_iter();
+        Self { transport, path, query, starting_after, page, is_last: false, incomplete: Vec::new() }
+    }
+
+    /// The services (`wallet`, `webhook-dispatcher`) that did not answer, so their entries are missing in the pages so far.
+    pub fn incomplete(&self) -> &[String] {
+        &self.incomplete
     }
 }
 
@@ -238,7 +247,10 @@ impl<T: Listed> Pages<T> {
             let mut query = self.query.clone();
             query.extend(self.starting_after.clone().map(|cursor| ("startingAfter", cursor)));
             let call = Call { query, ..Call::get(self.path.clone()) };
-            let Page { data, has_more, next } = self.transport.send::<Page<T>>(&call).await?.body;
+            let Page { data, has_more, next, mut incomplete } =
+                self.transport.send::<Page<T>>(&call).await?.body;
+            incomplete.retain(|service| !self.incomplete.contains(service));
+            self.incomplete.append(&mut incomplete);
             let cursor = next.or_else(|| data.last().map(|entry| entry.id().to_owned()));
             self.is_last = !has_more || cursor.is_none();
             self.starting_after = cursor;

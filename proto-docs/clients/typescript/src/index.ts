@@ -2,7 +2,7 @@ export { Waybill } from "./client.js";
 export { type Dialect, type Query, TABLES, type Transaction } from "./database.js";
 export * from "./errors.js";
 export type { CursorStore, EventFilters, EventPage, FollowOptions } from "./events.js";
-export type { CallOptions, Created, CreateOptions } from "./orders.js";
+export type { CallOptions, Created, CreateOptions, TimelineOptions } from "./orders.js";
 export { indianPhone } from "./phone.js";
 export { type Apply, type IgnoredReason, type Receipt, Receiver, type ReceiverOptions } from "./receiver.js";
 export { type RetryOptions, Sync, type SyncOptions, type SyncOutcome, type ToWaybill } from "./sync.js";

@@ -27,10 +27,16 @@ export interface CreateOptions extends CallOptions {
 /** `replayed`: the order already existed, and this is the answer to its first request. */
 export type Created = OrderCreated & { replayed: boolean };
 
+export interface TimelineOptions extends CallOptions {
+  /** Called for each page that lacks the entries of services that did not answer (`wallet`, `webhook-dispatcher`). */
+  onIncomplete?: (services: readonly string[]) => void;
+}
+
 interface Page<Entry> {
   data: Entry[];
   hasMore: boolean;
   next?: string;
+  incomplete?: string[];
 }
 
 export class Orders {
@@ -66,11 +72,11 @@ export class Orders {
     return this.#pages<Order>("/integration/orders", filters, options);
   }
 
-  /** Everything that happened to an order, oldest first. */
+  /** Everything that happened to an order, oldest first, but entries of money and webhooks that `onIncomplete` misses. */
   timeline(
     id: string,
     filters: TimelineFilters = {},
-    options: CallOptions = {},
+    options: TimelineOptions = {},
   ): AsyncGenerator<TimelineEntry, void, void> {
     return this.#pages<TimelineEntry>(`${pathOf(id)}/events`, filters, options);
   }
@@ -135,7 +141,7 @@ export class Orders {
   async *#pages<Entry extends { id: string }>(
     path: string,
     filters: OrderFilters | TimelineFilters,
-    { signal }: CallOptions,
+    { signal, onIncomplete }: TimelineOptions,
   ): AsyncGenerator<Entry, void, void> {
     let startingAfter = filters.startingAfter;
     for (;;) {
@@ -143,6 +149,7 @@ export class Orders {
       const expects = ["data", "hasMore"];
       const call = { method: "GET", path, query, repeatable: true, expects, signal } as const;
       const { body } = await this.#transport.send<Page<Entry>>(call);
+      if (body.incomplete?.length) onIncomplete?.(body.incomplete);
       yield* body.data;
       startingAfter = body.next ?? body.data.at(-1)?.id;
       if (!body.hasMore || startingAfter === undefined) return;

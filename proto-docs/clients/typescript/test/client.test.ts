@@ -254,6 +254,19 @@ test("an answer of another program is no answer of the service, whatever its fie
   proxy.close();
 });
 
+test("a timeline names the services whose entries are missing", async () => {
+  const proxy = await FaultyProxy.start();
+  const waybill = client(TEST_KEY, { baseUrl: proxy.baseUrl });
+  proxy.faults = [200];
+  proxy.said = '{"data":[],"hasMore":false,"incomplete":["wallet"]}';
+  const missing: string[] = [];
+  const onIncomplete = (services: readonly string[]) => missing.push(...services);
+  const timeline = waybill.orders.timeline("ord_01ARZ3NDEKTSV4RRFFQ69G5FAV", {}, { onIncomplete });
+  assert.equal((await timeline.next()).done, true);
+  assert.deepEqual(missing, ["wallet"]);
+  proxy.close();
+});
+
 describe("keys", () => {
   test("are redacted in errors, dumps and hooks", async () => {
     const results: ExchangeResult[] = [];

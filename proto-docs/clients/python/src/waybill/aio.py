@@ -170,8 +170,17 @@ class AsyncOrders:
         )
         return self._pages(lambda cursor: _calls.order_page({**filters, "startingAfter": cursor}), starting_after)
 
-    def timeline(self, order_id: str, *, starting_after: Optional[str] = None) -> AsyncIterator[TimelineEntry]:
-        return self._pages(lambda cursor: _calls.timeline_page(order_id, {"startingAfter": cursor}), starting_after)
+    def timeline(
+        self,
+        order_id: str,
+        *,
+        starting_after: Optional[str] = None,
+        on_incomplete: Optional[Callable[[Sequence[str]], None]] = None,
+    ) -> AsyncIterator[TimelineEntry]:
+        def page(cursor: Optional[str]) -> Call:
+            return _calls.timeline_page(order_id, {"startingAfter": cursor})
+
+        return self._pages(page, starting_after, on_incomplete)
 
     async def cancel(self, order_id: str, *, reason: Optional[str] = None) -> Order:
         order: Order = (await self._transport.send(_calls.cancel(order_id, reason))).body
@@ -203,9 +212,16 @@ class AsyncOrders:
         order: SimulatedOrder = (await self._transport.send(_calls.simulate(order_id, event))).body
         return order
 
-    async def _pages(self, page: Callable[[Optional[str]], Call], cursor: Optional[str]) -> AsyncIterator[Any]:
+    async def _pages(
+        self,
+        page: Callable[[Optional[str]], Call],
+        cursor: Optional[str],
+        on_incomplete: Optional[Callable[[Sequence[str]], None]] = None,
+    ) -> AsyncIterator[Any]:
         while True:
             answer = await self._transport.send(page(cursor))
+            if on_incomplete and answer.body.get("incomplete"):
+                on_incomplete(answer.body["incomplete"])
             for entry in answer.body["data"]:
                 yield entry
             cursor = _calls.page_after(answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
@@ -76,9 +76,23 @@ class Orders:
         )
         return self._pages(lambda cursor: _calls.order_page({**filters, "startingAfter": cursor}), starting_after)
 
-    def timeline(self, order_id: str, *, starting_after: Optional[str] = None) -> Iterator[TimelineEntry]:
-        """Everything that happened to an order, oldest first."""
-        return self._pages(lambda cursor: _calls.timeline_page(order_id, {"startingAfter": cursor}), starting_after)
+    def timeline(
+        self,
+        order_id: str,
+        *,
+        starting_after: Optional[str] = None,
+        on_incomplete: Optional[Callable[[Sequence[str]], None]] = None,
+    ) -> Iterator[TimelineEntry]:
+        """Everything that happened to an order, oldest first.
+
+        `on_incomplete` gets the services (`wallet`, `webhook-dispatcher`) that did not answer, for each page that lacks
+        their entries.
+        """
+
+        def page(cursor: Optional[str]) -> Call:
+            return _calls.timeline_page(order_id, {"startingAfter": cursor})
+
+        return self._pages(page, starting_after, on_incomplete)
 
     def cancel(self, order_id: str, *, reason: Optional[str] = None) -> Order:
         """Cancels an order before its pickup. A repeated call returns the same order."""
@@ -120,9 +134,16 @@ class Orders:
         order: SimulatedOrder = self._transport.send(_calls.simulate(order_id, event)).body
         return order
 
-    def _pages(self, page: Callable[[Optional[str]], Call], cursor: Optional[str]) -> Iterator[Any]:
+    def _pages(
+        self,
+        page: Callable[[Optional[str]], Call],
+        cursor: Optional[str],
+        on_incomplete: Optional[Callable[[Sequence[str]], None]] = None,
+    ) -> Iterator[Any]:
         while True:
             answer = self._transport.send(page(cursor))
+            if on_incomplete and answer.body.get("incomplete"):
+                on_incomplete(answer.body["incomplete"])
             yield from answer.body["data"]
             cursor = _calls.page_after(answer)
             if cursor is None:

@@ -75,7 +75,9 @@ export async function cancelOrder(id: string | undefined, reason: string | undef
 
 export async function printTimeline(id: string | undefined, signal: AbortSignal): Promise<void> {
   if (!id) throw new UsageError("orders timeline needs the order's id.");
-  for await (const entry of waybill().orders.timeline(id, {}, { signal })) printJson(entry);
+  const onIncomplete = (services: readonly string[]) =>
+    printError(`The entries of ${services.join(" and ")} are missing. Repeat the command later.`);
+  for await (const entry of waybill().orders.timeline(id, {}, { signal, onIncomplete })) printJson(entry);
 }
 
 export async function simulateOrder(id: string | undefined, event: string | undefined): Promise<void> {

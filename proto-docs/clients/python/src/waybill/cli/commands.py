@@ -95,8 +95,12 @@ def cancel_order(options: Namespace) -> None:
 
 def print_timeline(options: Namespace) -> None:
     [order_id] = _parameters(options, 1, "orders timeline needs the order's id.")
-    for entry in waybill().orders.timeline(order_id):
+    for entry in waybill().orders.timeline(order_id, on_incomplete=_say_incomplete):
         say_json(entry)
+
+
+def _say_incomplete(services: Sequence[str]) -> None:
+    say_error(f"The entries of {' and '.join(services)} are missing. Repeat the command later.")
 
 
 def simulate_order(options: Namespace) -> None:
