@@ -26,7 +26,7 @@ use crate::{CallError, Page, PageQuery, Peer};
 pub use after_failure::{ReattemptView, reason_code};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
-pub use evidence::{EvidenceAttempt, EvidenceOrder, EvidenceView};
+pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
 pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
 pub use support::{
     AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,

@@ -6,7 +6,9 @@ use domain::{
     BusinessId, DeliveryStatus, EventKind, EvidencePlace, Mode, OrderId, Photo, RecipientRelation,
     TrackingCode,
 };
+use reqwest::Method;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 
@@ -91,7 +93,27 @@ fn recipient_relation() -> OneOfBuilder {
     OneOfBuilder::new().item(relation).item(null).description(Some(description))
 }
 
+/// The code that the customer tells the driver.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DeliveryCode)]
+pub struct DeliveryCodeView {
+    /// Six digits.
+    #[schema(pattern = "^[0-9]{6}$")]
+    pub delivery_code: String,
+}
+
 impl OrdersClient {
+    /// `POST /internal/businesses/{id}/orders/{order}/delivery-code`; a repeated call returns the same code
+    pub async fn issue_delivery_code(
+        &self,
+        business: BusinessId,
+        order: &str,
+    ) -> Result<DeliveryCodeView, CallError> {
+        let path = ["businesses", &business.to_string(), "orders", order, "delivery-code"];
+        self.0.send(Method::POST, &path, &Value::Null).await
+    }
+
     /// `GET /internal/businesses/{id}/orders/{order}/evidence`
     pub async fn evidence(&self, business: BusinessId, order: &str) -> Result<EvidenceView, CallError> {
         self.0.get(&["businesses", &business.to_string(), "orders", order, "evidence"]).await

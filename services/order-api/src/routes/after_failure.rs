@@ -127,10 +127,10 @@ pub(super) async fn correct_of_business(
     run_correction(&state, key, correction).await
 }
 
-type Key = (BusinessId, Mode, OrderId);
+pub(super) type Key = (BusinessId, Mode, OrderId);
 
 /// Of an order in either mode.
-async fn key_of(state: &State, path: &(String, String)) -> Result<Key, ApiError> {
+pub(super) async fn key_of(state: &State, path: &(String, String)) -> Result<Key, ApiError> {
     let order = integration::find(state, integration::parse_business(&path.0)?, None, &path.1).await?;
     Ok((order.business_id, order.mode, order.id))
 }

@@ -4,14 +4,12 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EventKind, EvidencePlace, KeyScope, Mode, Photo, RecipientRelation};
-use internal_api::orders::{EvidenceAttempt, EvidenceOrder, EvidenceView};
-use serde::Serialize;
-use utoipa::ToSchema;
+use internal_api::orders::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
 use web::{ApiError, Fields, TextRule, no_query};
 
 use super::limits::{HASH_LENGTH, NAME, PHOTO_URL, PHOTO_URL_BEGIN};
 use super::openapi::params;
-use super::{authenticate, errors, fleet, integration};
+use super::{after_failure, authenticate, errors, fleet, integration};
 use crate::commands::issue_delivery_code::issue_delivery_code;
 use crate::domain::{AttemptRecord, DeliveryCode, Evidence, Order, are_intact};
 use crate::queries::orders;
@@ -108,16 +106,6 @@ fn attempt_view(stored: AttemptRecord) -> serde_json::Result<EvidenceAttempt> {
     })
 }
 
-/// The code that the customer tells the driver.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = DeliveryCode)]
-pub(super) struct DeliveryCodeView {
-    /// Six digits.
-    #[schema(pattern = "^[0-9]{6}$")]
-    pub(super) delivery_code: String,
-}
-
 /// Issue a delivery code
 ///
 /// A code for your customer, who tells it to the driver. This service checks the code that the fleet reports, and never shows it
@@ -137,8 +125,21 @@ pub(super) async fn issue_code(
 ) -> Result<Json<DeliveryCodeView>, ApiError> {
     let caller = authenticate::business(&state, &request, KeyScope::WriteOrders).await?;
     no_query(&request)?;
-    let key = (caller.business_id, caller.mode, integration::parse_id(&id)?);
-    let running = Data::clone(&state);
+    issue(&state, (caller.business_id, caller.mode, integration::parse_id(&id)?)).await
+}
+
+/// `POST /internal/businesses/{business}/orders/{id}/delivery-code`, in either mode
+pub(super) async fn issue_code_of_business(
+    state: Data<State>,
+    path: Path<(String, String)>,
+) -> Result<Json<DeliveryCodeView>, ApiError> {
+    let key = after_failure::key_of(&state, &path).await?;
+    issue(&state, key).await
+}
+
+/// Issues, also when the client disconnects.
+async fn issue(state: &Data<State>, key: after_failure::Key) -> Result<Json<DeliveryCodeView>, ApiError> {
+    let running = Data::clone(state);
     let issued = state.tasks.run(async move { issue_delivery_code(&running, key).await }).await?;
     let delivery_code = issued.map_err(errors::from_issue)?;
     Ok(Json(DeliveryCodeView { delivery_code }))

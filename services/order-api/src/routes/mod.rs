@@ -105,6 +105,9 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/orders/{id}/request").route(get().to(internal::request)))
             .service(resource("/orders/{id}/cancel").route(post().to(internal::cancel)))
             .service(
+                resource("/orders/{id}/delivery-code").route(post().to(evidence::issue_code_of_business)),
+            )
+            .service(
                 resource("/orders/{id}/delivery-details")
                     .route(post().to(after_failure::correct_of_business)),
             )

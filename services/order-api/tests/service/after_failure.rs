@@ -311,6 +311,9 @@ async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
         portal.correct_delivery(business.id, &order, &phone).await?.customer["phone"],
         "+919800000009"
     );
+    assert!(portal.issue_delivery_code(stranger.id, &order).await.is_err());
+    let code = portal.issue_delivery_code(business.id, &order).await?.delivery_code;
+    assert_eq!(portal.issue_delivery_code(business.id, &order).await?.delivery_code, code);
     again(&business, &order, 2, "driver.assigned").await?;
     for event in ["order.out_for_delivery", "order.delivered"] {
         again(&business, &order, 2, event).await?;

@@ -43,7 +43,7 @@ pub(crate) enum Permission {
     ReadWebhooks,
     ReadAuditLog,
     CancelOrders,
-    /// The phone and address of a parcel: only for roles that see them.
+    /// The phone and address of a parcel, and its delivery code: only for roles that see customers.
     CorrectDeliveries,
     /// Sends webhooks again.
     ResendWebhooks,

@@ -128,6 +128,7 @@ calls! {
     GET "/v1/portal/exceptions" after_failure::list: User(ReadOrders), Query, Masked;
     POST "/v1/portal/orders/{id}/reattempt" after_failure::reattempt: User(CancelOrders), Masked;
     POST "/v1/portal/orders/{id}/return" after_failure::request_return: User(CancelOrders), Masked;
+    POST "/v1/portal/orders/{id}/delivery-code" orders::issue_delivery_code: User(CorrectDeliveries);
     POST "/v1/portal/orders/{id}/delivery-details" after_failure::correct: User(CorrectDeliveries), Masked;
     // Irreversible.
     POST "/v1/portal/orders/{id}/erase-personal-data" personal_data::erase_one:

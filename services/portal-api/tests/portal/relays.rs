@@ -91,6 +91,11 @@ fn order_relays() -> Vec<Relay> {
             (answer_of(&answers::order()), 200),
         ),
         relay(
+            ("POST", &path("/orders/{order}/delivery-code")),
+            (orders, &path("POST /orders/{order}/delivery-code")),
+            (json!({ "deliveryCode": "482915" }), 200),
+        ),
+        relay(
             ("POST", &path("/orders/{order}/delivery-details")),
             (orders, &path("POST /orders/{order}/delivery-details")),
             (answer_of(&answers::order()), 200),

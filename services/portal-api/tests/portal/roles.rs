@@ -98,6 +98,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("POST /orders/{id}/cancel", HELPERS),
     ("POST /orders/{id}/reattempt", HELPERS),
     ("POST /orders/{id}/return", HELPERS),
+    ("POST /orders/{id}/delivery-code", CUSTOMERS),
     ("POST /orders/{id}/delivery-details", CUSTOMERS),
     ("GET /audit-log", INTEGRATORS),
     ("GET /audit-log.csv", INTEGRATORS),

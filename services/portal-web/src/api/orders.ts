@@ -187,6 +187,13 @@ export function useEvidence(id: string, ended: number) {
   });
 }
 
+/** The code that the customer tells the driver. Repeating the call returns the same one. */
+export function useDeliveryCode(id: string) {
+  return useMutation({
+    mutationFn: () => answer(api.POST("/v1/portal/orders/{id}/delivery-code", { params: { path: { id } } })),
+  });
+}
+
 /** Invalidates the order, its timeline and the lists after each change. */
 function useOrderChange<Input, Output>(id: string, change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();

@@ -16,11 +16,22 @@ test("the evidence of each attempt is shown, downloaded and printed", async ({ p
   await expect(first.getByText("12.9716, 77.5946")).toBeVisible();
   await expect(first.getByText("Nobody at home")).toBeVisible();
 
+  await page.getByRole("button", { name: "Delivery code" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delivery code" });
+  await dialog.getByRole("button", { name: "Show the code" }).click();
+  const code = dialog.getByText(/^\d{6}$/);
+  await expect(code).toBeVisible();
+  const deliveryCode = await code.textContent();
+  await check(page, "order-delivery-code", { bothSizes: true });
+  await page.keyboard.press("Escape");
+
   const photo = { url: "https://fleet.example/photos/7", sha256: "0f".repeat(32) };
-  const evidence = { place, photo, recipientName: "Asha Rao", recipientRelation: "neighbour" };
+  const evidence = { place, photo, recipientName: "Asha Rao", recipientRelation: "neighbour", deliveryCode };
   await report(order.id, "order.delivered", { evidence });
   const second = page.getByRole("article", { name: "Attempt 2" });
   await expect(second.getByText("Asha Rao, Neighbour")).toBeVisible();
+  await expect(second.getByText("The driver had the customer’s code")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Delivery code" })).toHaveCount(0);
   await expect(second.getByRole("link", { name: "Open the photo" })).toHaveAttribute("href", photo.url);
   await check(page, "order-evidence", { bothSizes: true });
 

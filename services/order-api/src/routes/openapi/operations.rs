@@ -5,6 +5,7 @@ use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue}
 use chrono::{DateTime, TimeDelta};
 use domain::EventKind::{DriverAssigned, OrderCancelled, OrderDelivered, OrderPickedUp};
 use domain::{DeliveryState, DeliveryStatus, EventKind, GoLiveItem, KeyScope, Mode, Paise};
+use internal_api::orders::DeliveryCodeView;
 use serde_json::{Value, json};
 use utoipa::openapi::link::Link;
 use web::{ApiError, FieldErrors, bearer_token, too_many_failures};
@@ -173,7 +174,7 @@ fn of_failures(samples: &Samples) -> [Operation; 3] {
 
 fn of_evidence(samples: &Samples) -> anyhow::Result<[Operation; 2]> {
     let (order, records) = samples.evidence()?;
-    let code = evidence::DeliveryCodeView { delivery_code: samples::DELIVERY_CODE.to_owned() };
+    let code = DeliveryCodeView { delivery_code: samples::DELIVERY_CODE.to_owned() };
     Ok([
         Operation::new("issueDeliveryCode")
             .answer("code", "A code", text_of(&code))

@@ -99,6 +99,8 @@ pub(crate) enum Action {
     OrderReturnRequested,
     #[strum(serialize = "order.delivery_corrected")]
     OrderDeliveryCorrected,
+    #[strum(serialize = "order.delivery_code_shown")]
+    OrderDeliveryCodeShown,
     #[strum(serialize = "order.personal_data_erased")]
     OrderPersonalDataErased,
     #[strum(serialize = "business.personal_data_erasure_requested")]

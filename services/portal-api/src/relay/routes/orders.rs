@@ -4,7 +4,7 @@ use actix_web::http::header::CONTENT_DISPOSITION;
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{Mode, OrderId};
-use internal_api::orders::{OrdersQuery, SimulatedOrderView};
+use internal_api::orders::{DeliveryCodeView, OrdersQuery, SimulatedOrderView};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
@@ -97,6 +97,31 @@ pub(crate) async fn evidence(
     let evidence = state.peers.orders.evidence(session.business, &order).await?;
     let file = format!("attachment; filename=\"evidence-{order}.json\"");
     Ok(HttpResponse::Ok().insert_header((CONTENT_DISPOSITION, file)).json(evidence))
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/portal/orders/{id}/delivery-code",
+    operation_id = "issueDeliveryCode",
+    tag = "Orders",
+    summary = "Issue the delivery code of an order, or read it",
+    description = "Repeating the call returns the same code; the audit log names each call. After the end of the delivery there is no new code: 409 `delivery_code_not_possible`.",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    responses((status = 200, description = "The code.", body = DeliveryCodeView)),
+)]
+pub(crate) async fn issue_delivery_code(
+    state: Data<State>,
+    session: ReqData<Session>,
+    author: UserAuthor,
+    order: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let order = order_id(&order)?;
+    let (business, orders) = (session.business, state.peers.orders.clone());
+    let call = async move { Ok(orders.issue_delivery_code(business, &order.to_string()).await?) };
+    let event = move |_: &DeliveryCodeView| {
+        AuditEvent::new(Action::OrderDeliveryCodeShown).on(Target::new(TargetKind::Order, order))
+    };
+    Ok(HttpResponse::Ok().json(audited(&state, business, author.0, call, event).await?))
 }
 
 #[utoipa::path(

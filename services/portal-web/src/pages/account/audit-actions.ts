@@ -59,6 +59,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "order.reattempt_requested": "Reattempt requested",
     "order.return_requested": "Return requested",
     "order.delivery_corrected": "Phone or address corrected",
+    "order.delivery_code_shown": "Delivery code shown",
     "order.personal_data_erased": "Personal data erased",
   },
   Money: {

@@ -12,6 +12,7 @@ import { UrlTabs } from "../../components/url-tabs";
 import { AfterFailure } from "./after-failure";
 import { CancelOrder } from "./cancel-order";
 import { CorrectDelivery } from "./correct-delivery";
+import { DeliveryCode } from "./delivery-code";
 import { canCancel, canCorrect, wasPickedUp } from "./next-events";
 import { DeliveryBadge } from "./order-badges";
 import { OrderEvidence } from "./order-evidence";
@@ -85,7 +86,12 @@ function Details({ order }: { order: Order }) {
             >
               Tracking page
             </Button>
-            {canCorrectDeliveries && canCorrect(order) && <CorrectDelivery order={order} />}
+            {canCorrectDeliveries && canCorrect(order) && (
+              <>
+                <DeliveryCode orderId={order.id} />
+                <CorrectDelivery order={order} />
+              </>
+            )}
             {canCancelOrders && canCancel(order) && <CancelOrder order={order} />}
           </>
         }
