@@ -55,6 +55,27 @@ async fn the_staff_exports_orders_with_an_entry_that_hides_the_search() {
 }
 
 #[tokio::test]
+async fn a_failed_export_of_a_search_is_in_the_log_once() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    let (mut support, _) = person(&portal, "support@carrier.example", "support").await;
+    portal.peers.answer(list_of(&owner.business), 503, json!({}));
+    let path = format!("{BUSINESSES}/{}/orders/exports", owner.business);
+    for search in ["?search=9876543210", "?search=9876543210", "?status=failed"] {
+        let failed = support.post(&format!("{path}{search}"), json!({})).await;
+        assert!(failed.status >= 500, "{search}: {failed:?}");
+    }
+    let log = portal.operator().get("/v1/operator/audit-log?actor=support@carrier.example").await.body;
+    let entries = log["data"].as_array().unwrap().iter();
+    let failed: Vec<_> = entries.filter(|entry| entry["action"] == "export.created").collect();
+    assert_eq!(failed.len(), 1, "{log}");
+    let details = &failed[0]["details"];
+    assert_eq!((&details["failed"], &details["filters"]), (&json!(true), &json!(["search"])));
+    assert_eq!(details["search"].as_str().unwrap().len(), 12, "a digest");
+    assert!(!log.to_string().contains("9876543210"), "{log}");
+}
+
+#[tokio::test]
 async fn all_of_the_staff_exports_cash() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;

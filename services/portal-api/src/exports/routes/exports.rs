@@ -9,7 +9,7 @@ use internal_api::orders::OrdersQuery;
 use serde::Serialize;
 use web::{ApiError, QueryFields, read_query};
 
-use crate::audit::commands::audit::record_export;
+use crate::audit::commands::audit::{record_export, record_operator_read};
 use crate::audit::domain::{Action, AuditEvent};
 use crate::business::routes::businesses::business_id;
 use crate::domain::{Permission, Session, search_digest};
@@ -210,12 +210,20 @@ async fn begin_orders(
 ) -> Result<HttpResponse, ApiError> {
     let (format, query) =
         read_query(request, |fields| (format(fields), orders::filter(fields, shows_customers)))?;
-    // order-api validates the filter.
-    let first = OrdersQuery { limit: Some(1), ..query.clone() };
-    state.peers.orders.list(business, &first).await?;
     let kind = ExportKind::Orders;
     let new = NewExport { business, realm, kind, format, filter: stored(&query)?, shows_customers };
-    begin(state, caller, new, request, query.search.as_deref()).await
+    let begun = async {
+        // order-api validates the filter.
+        let first = OrdersQuery { limit: Some(1), ..query.clone() };
+        state.peers.orders.list(business, &first).await?;
+        begin(state, caller, new, request, query.search.as_deref()).await
+    };
+    let begun = begun.await;
+    if begun.is_err() && realm == Realm::Staff && query.search.is_some() {
+        let event = event_of(state, realm, request, query.search.as_deref()).with("failed", true);
+        record_operator_read(state, Some(business), &caller.author, &event).await?;
+    }
+    begun
 }
 
 async fn begin_cash(
@@ -239,13 +247,19 @@ async fn begin(
     request: &HttpRequest,
     search: Option<&str>,
 ) -> Result<HttpResponse, ApiError> {
-    let mut event = AuditEvent::new(Action::ExportCreated).with("filters", export::parameters(request));
-    if let Some(search) = search.filter(|_| new.realm == Realm::Staff) {
-        event = event.with("search", search_digest(state.operator_tokens.current.expose(), search));
-    }
+    let event = event_of(state, new.realm, request, search);
     let created = create_export::create_export(state, &caller.author, new, event).await;
     let export = created.map_err(errors::create_export)?;
     Ok(HttpResponse::Accepted().json(view_of_one(state, caller, export).await?))
+}
+
+/// With a digest of the staff's search.
+fn event_of(state: &State, realm: Realm, request: &HttpRequest, search: Option<&str>) -> AuditEvent {
+    let event = AuditEvent::new(Action::ExportCreated).with("filters", export::parameters(request));
+    match search.filter(|_| realm == Realm::Staff) {
+        Some(search) => event.with("search", search_digest(state.operator_tokens.current.expose(), search)),
+        None => event,
+    }
 }
 
 /// CSV if the caller names no format.
