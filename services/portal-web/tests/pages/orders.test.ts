@@ -138,8 +138,14 @@ test("a delivered order says that its cash is not reported", async ({ page }) =>
   await check(page, "cash-unreported", { bothSizes: true });
   const cash = row(page, "Orders with cash", "unreported-1");
   await expect(cash.getByRole("cell", { name: /^Promised by ./ })).toBeVisible();
-  for (const event of ["cod.collected", "cod.handed_over", "cod.settled"])
-    await report(order.id, event, { codAmountPaise: COD.payment.codAmountPaise });
+  for (const event of ["cod.collected", "cod.handed_over"])
+    await report(order.id, event, { codAmountPaise: 150_000 });
+  await page.goto(`/orders/${order.id}`);
+  const alert = page.getByRole("region", { name: "Money" }).getByRole("alert");
+  await expect(alert).toHaveText("The driver reported ₹1,500.00 instead of ₹1,549.00.");
+  await report(order.id, "cod.settled", { codAmountPaise: COD.payment.codAmountPaise });
+  await expect(alert).toContainText("Your delivery company settled ₹1,549.00, the whole amount.");
+  await page.goto("/cash-on-delivery");
   await expect(async () => {
     await page.reload();
     await expect(cash.getByRole("cell", { name: /^Settled ./ })).toBeVisible({ timeout: 3_000 });

@@ -41,13 +41,38 @@ export function OrderMoney({ order }: { order: Order }) {
       </Facts>
       {typeof order.codDiscrepancyPaise === "number" && (
         <Alert color="yellow" variant="light" mt="md" icon={<IconAlertTriangle aria-hidden />}>
-          <Text>
-            The driver reported <Money paise={order.codDiscrepancyPaise} /> instead of{" "}
-            <Money paise={payment.codAmountPaise ?? 0} />.
-          </Text>
+          <Discrepancy order={order} />
         </Alert>
       )}
     </Section>
+  );
+}
+
+/** Who reported another amount than the expected one, and what the business got. */
+function Discrepancy({ order }: { order: Order }) {
+  const { codCollectedPaise: collected, codHandedOverPaise: handedOver, codSettledPaise: settled } = order;
+  const expected = order.payment.codAmountPaise ?? 0;
+  const differs = (paise: number | null | undefined): paise is number =>
+    typeof paise === "number" && paise !== expected;
+  return (
+    <>
+      {differs(collected) && (
+        <Text>
+          The driver reported <Money paise={collected} /> instead of <Money paise={expected} />.
+        </Text>
+      )}
+      {differs(handedOver) && handedOver !== collected && (
+        <Text>
+          The driver handed over <Money paise={handedOver} /> instead of <Money paise={expected} />.
+        </Text>
+      )}
+      {typeof settled === "number" && (
+        <Text>
+          Your delivery company settled <Money paise={settled} />
+          {settled === expected ? ", the whole amount." : "."}
+        </Text>
+      )}
+    </>
   );
 }
 
