@@ -186,7 +186,7 @@ impl Story<'_> {
         let order_api = self.stack.order_api();
         self.say("\nWaybill is running\n");
         self.say(format!("  API        {order_api}"));
-        self.say(format!("  Docs       {order_api}/docs/"));
+        self.say(format!("  Docs       {}/docs/", self.stack.order_api_origin()));
         self.say(format!(
             "  Portal     {}   (log in: {} / {})",
             self.stack.portal_api(),
