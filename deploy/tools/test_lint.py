@@ -107,6 +107,9 @@ REFUSED = [
     ({"postgres": {"by": "managed"}}, "postgres.host is required"),
     ({"postgres": {"by": "hand"}}, "postgres"),
     ({"imagse": {}}, "imagse"),
+    # Only the console's may have a port: an Ingress takes none.
+    ({"hosts": {"api": "api.example:8443"}}, "hosts"),
+    ({"hosts": {"console": "console.example:https"}}, "hosts"),
     ({"settings": {"DATABASE_URL": "x"}}, "DATABASE_URL"),
     # Helm renders large numbers as 1e+07.
     ({"settings": {"WAYBILL_APPROVALS__CREDITS_ABOVE_PAISE": 10_000_000}}, "CREDITS_ABOVE_PAISE"),
@@ -138,6 +141,10 @@ class Rules(unittest.TestCase):
             resources = copy.deepcopy(rendered("internal-tls"))
             change(resources)
             self.check(part, list(policies.calls_between_services_arrive(resources)))
+
+    def test_port_of_the_console(self):
+        values = manifests.merged(manifests.preset("production"), {"hosts": {"console": "console.example:8443"}})
+        self.assertIn("https://console.example:8443", str(manifests.rendered(values)))
 
     def test_steps_to_internal_tls(self):
         """While a step rolls out, former and new pods call each other through what the new release has."""
