@@ -288,8 +288,8 @@ $(PAGES): $(NODE_MODULES) proto-docs/openapi/portal-api.json $(shell find $(WEB)
 	npm --prefix $(WEB) run build
 	@touch $@
 
-# Its sources are the Markdown of proto-docs and the OpenAPI document.
-$(DOCS): $(SITE_MODULES) $(shell find proto-docs \( -name node_modules -o -name dist -o -name .pages -o -name .temp -o -name cache -o -path '*/medusa/test' \) -prune -o \( -name '*.md' -o -name order-api.json -o -path '$(SITE)/*' \) -type f -print)
+# Its sources are the Markdown of proto-docs, the OpenAPI document and the calls of the Rust client.
+$(DOCS): $(SITE_MODULES) $(CLIENT_RUST)/examples/calls.rs $(shell find proto-docs \( -name node_modules -o -name dist -o -name .pages -o -name .temp -o -name cache -o -path '*/medusa/test' \) -prune -o \( -name '*.md' -o -name order-api.json -o -path '$(SITE)/*' \) -type f -print)
 	npm --prefix $(SITE) run build
 	@touch $@
 

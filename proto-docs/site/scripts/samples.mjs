@@ -1,4 +1,5 @@
 // The code of one call in each language: with the package of the language if it has the call, otherwise over HTTP.
+import { read } from "./outline.mjs";
 
 const ORIGIN = "https://api.delivery.example";
 const json = (value) => JSON.stringify(value, null, 2);
@@ -43,96 +44,90 @@ const WITH_PACKAGE = {
       `const order = await waybill.orders.create(${json(body)}, { idempotencyKey: ${quoted(key)} });\nconsole.log(order.id, order.trackingUrl);`,
     python: ({ body, key }) =>
       `created = waybill.orders.create(${json(body)}, idempotency_key=${quoted(key)})\nprint(created.order["id"], created.order["trackingUrl"])`,
-    rust: ({ body, key }) =>
-      `let order = OrderBody::from_json(r#"${json(body)}"#);\nlet created = waybill.orders.create(order, ${quoted(key)}).await?;\nprintln!("{} {}", created.order.id, created.order.tracking_url);`,
   },
   getOrder: {
     ts: ({ entity }) => `console.log(await waybill.orders.get("${entity}"));`,
     python: ({ entity }) => `print(waybill.orders.get("${entity}"))`,
-    rust: ({ entity }) => `println!("{:?}", waybill.orders.get("${entity}").await?);`,
   },
   listOrders: {
     ts: () => "for await (const order of waybill.orders.list()) console.log(order.id, order.status);",
     python: () => 'for order in waybill.orders.list():\n    print(order["id"], order["status"])',
-    rust: () =>
-      'let mut list = waybill.orders.list(OrderFilters::default());\nwhile let Some(order) = list.next().await? {\n    println!("{} {}", order.id, order.status);\n}',
   },
   listOrderEvents: {
     ts: ({ entity }) =>
       `for await (const entry of waybill.orders.timeline("${entity}")) console.log(entry.id, entry.type);`,
     python: ({ entity }) =>
       `for entry in waybill.orders.timeline("${entity}"):\n    print(entry["id"], entry["type"])`,
-    rust: ({ entity }) =>
-      `let mut timeline = waybill.orders.timeline("${entity}")?;\nwhile let Some(entry) = timeline.next().await? {\n    println!("{} {}", entry.id, entry.kind);\n}`,
   },
   cancelOrder: {
     ts: ({ entity, body }) =>
       `const order = await waybill.orders.cancel("${entity}", ${json(body)});\nconsole.log(order.status);`,
     python: ({ entity, body }) =>
       `order = waybill.orders.cancel("${entity}", reason=${quoted(body.reason)})\nprint(order["status"])`,
-    rust: ({ entity, body }) =>
-      `let order = waybill.orders.cancel("${entity}", Some(${quoted(body.reason)})).await?;\nprintln!("{}", order.status);`,
   },
   reattemptOrder: {
     ts: ({ entity, body }) =>
       `const order = await waybill.orders.reattempt("${entity}", ${json(body)});\nconsole.log(order.reattempt);`,
     python: ({ entity, body }) =>
       `order = waybill.orders.reattempt("${entity}", date=${quoted(body.date)})\nprint(order["reattempt"])`,
-    rust: ({ entity, body }) =>
-      `let reattempt = NewReattempt { date: Some(${quoted(body.date)}.into()), ..Default::default() };\nlet order = waybill.orders.reattempt("${entity}", &reattempt).await?;\nprintln!("{:?}", order.reattempt);`,
   },
   requestReturn: {
     ts: ({ entity }) =>
       `const order = await waybill.orders.requestReturn("${entity}");\nconsole.log(order.returnRequestedAt);`,
     python: ({ entity }) =>
       `order = waybill.orders.request_return("${entity}")\nprint(order["returnRequestedAt"])`,
-    rust: ({ entity }) =>
-      `let order = waybill.orders.request_return("${entity}").await?;\nprintln!("{:?}", order.return_requested_at);`,
   },
   correctDelivery: {
     ts: ({ entity, body }) =>
       `const order = await waybill.orders.correctDelivery("${entity}", ${json(body)});\nconsole.log(order.customer);`,
     python: ({ entity, body }) =>
       `order = waybill.orders.correct_delivery("${entity}", phone=${quoted(body.phone)})\nprint(order["customer"])`,
-    rust: ({ entity, body }) =>
-      `let details = NewDeliveryDetails { phone: Some(${quoted(body.phone)}.into()), ..Default::default() };\nlet order = waybill.orders.correct_delivery("${entity}", &details).await?;\nprintln!("{:?}", order.customer);`,
   },
   issueDeliveryCode: {
     ts: ({ entity }) => `console.log(await waybill.orders.issueDeliveryCode("${entity}"));`,
     python: ({ entity }) => `print(waybill.orders.issue_delivery_code("${entity}"))`,
-    rust: ({ entity }) => `println!("{}", waybill.orders.issue_delivery_code("${entity}").await?);`,
   },
   getEvidence: {
     ts: ({ entity }) => `console.log(await waybill.orders.evidence("${entity}"));`,
     python: ({ entity }) => `print(waybill.orders.evidence("${entity}"))`,
-    rust: ({ entity }) => `println!("{:?}", waybill.orders.evidence("${entity}").await?);`,
   },
   simulateOrder: {
     ts: ({ entity, body }) =>
       `console.log(await waybill.orders.simulate("${entity}", ${quoted(body.event)}));`,
     python: ({ entity, body }) => `print(waybill.orders.simulate("${entity}", ${quoted(body.event)}))`,
-    rust: ({ entity, body }) =>
-      `println!("{:?}", waybill.orders.simulate("${entity}", ${quoted(body.event)}).await?);`,
   },
   listEvents: {
     ts: () => "for await (const event of waybill.events.list()) console.log(event.id, event.event);",
     python: () => 'for event in waybill.events.list():\n    print(event["id"], event["event"])',
-    rust: () =>
-      'let mut list = waybill.events.list(EventFilters::default());\nwhile let Some(event) = list.next().await? {\n    println!("{} {}", event.id, event.event);\n}',
   },
   getEvent: {
     ts: ({ entity }) => `console.log(await waybill.events.get("${entity}"));`,
     python: ({ entity }) => `print(waybill.events.get("${entity}"))`,
-    rust: ({ entity }) => `println!("{:?}", waybill.events.get("${entity}").await?);`,
   },
 };
 
 const RUST_TYPES = ["EventFilters", "NewDeliveryDetails", "NewReattempt", "OrderBody", "OrderFilters"];
+/** An example of the client, so that the code is compiled. */
+const RUST = read("proto-docs/clients/rust/examples/calls.rs");
+
+/** The values in a body. */
+const leaves = (value) =>
+  value && typeof value === "object" ? Object.values(value).flatMap(leaves) : [String(value)];
+
+/** The body of the function of the call, with the values of the document. */
+function rustOf({ id, entity, key, body }) {
+  const name = id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const [, code] = RUST.match(new RegExp(`async fn ${name}\\(.*\\n([^]*?)\\n    Ok\\(\\(\\)\\)\\n}`)) ?? [];
+  const values = [entity, key, ...(body ? leaves(body) : [])].filter(Boolean);
+  const missing = values.filter((value) => !code?.includes(value));
+  if (!code || missing.length > 0) throw new Error(`calls.rs: ${name} lacks ${missing.join(", ")}`);
+  return code;
+}
 
 function withPackage(call) {
   const own = WITH_PACKAGE[call.id];
   if (!own) return [];
-  const rust = own.rust(call);
+  const rust = rustOf(call);
   const types = [
     "ClientOptions",
     ...RUST_TYPES.filter((name) => rust.includes(`${name}::`) || rust.includes(`${name} {`)),
@@ -148,7 +143,7 @@ function withPackage(call) {
     [
       "Rust",
       "rust",
-      `use waybill_client::{${types.join(", ")}};\n\n#[tokio::main]\nasync fn main() -> anyhow::Result<()> {\n    let waybill = Waybill::from_env(ClientOptions::default())?;\n    ${indent(rust, 4)}\n    Ok(())\n}`,
+      `use waybill_client::{${types.join(", ")}};\n\n#[tokio::main]\nasync fn main() -> anyhow::Result<()> {\n    let waybill = Waybill::from_env(ClientOptions::default())?;\n${rust}\n    Ok(())\n}`,
     ],
   ];
 }
