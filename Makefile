@@ -52,7 +52,7 @@ DENY_OPTIONS := --all-features --config .deny.toml
 WARNINGS := $(or $(CARGO_TARGET_DIR),target)/warnings.log
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade test-images test-cluster test-compose mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy kustomization images image-programs sbom release fmt audit packages toolchain programs all-programs
+.PHONY: help run operator reset test test-unit test-long test-restore test-pages test-samples test-sdk sdk test-shops test-medusa test-api test-faults test-monitoring test-upgrade test-images test-cluster test-compose mutants bench openapi asyncapi settings lint lint-rust lint-pages lint-clients lint-yaml lint-shell lint-api lint-deploy kustomization images image-programs sbom release fmt audit packages toolchain programs all-programs
 
 help: ## This list; the times are for two cores with everything compiled, which takes 6 to 8 minutes
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -75,14 +75,17 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 	$(NEXTEST) nextest run --workspace --profile unit
 	cargo test --quiet --doc --package webhook-signature
 
-test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, shops, Medusa, images, a cluster, Compose, mutants, a thousand kills; hours
-	$(MAKE) --keep-going test-restore test-upgrade test-api test-shops test-medusa test-images test-cluster test-compose mutants test-faults
+test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, samples in PHP and Java, shops, Medusa, images, a cluster, Compose, mutants, a thousand kills; hours
+	$(MAKE) --keep-going test-restore test-upgrade test-api test-samples test-shops test-medusa test-images test-cluster test-compose mutants test-faults
 
 test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
 test-pages: all-programs $(PAGES) $(DOCS) $(SDK) ## The portal's pages in a real browser, on their own stack; 5 min
 	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test
+
+test-samples: all-programs $(PAGES) $(DOCS) $(SDK) ## The code that integrators copy from the portal and the documentation, also in PHP and Java; 2 min
+	$(PROGRAMS)/with-business -- npm --prefix $(WEB) test -- tests/docs.test.ts tests/samples.test.ts tests/pages/quick-start.test.ts
 
 test-sdk: ## The clients for integrators, on their own stack, through a proxy that cuts, delays and refuses; 2 min
 	$(MAKE) test P=clients
@@ -314,6 +317,7 @@ NEEDS := build servers
 run: NEEDS := build node python servers
 test: NEEDS := browser build node prometheus python servers
 test-pages: NEEDS := browser build node python servers
+test-samples: NEEDS := browser build languages node python servers
 test-medusa: NEEDS := build node servers
 images: NEEDS := build node python
 test-unit test-monitoring: NEEDS := build prometheus python servers

@@ -2,6 +2,7 @@
 # Installs missing system packages of Waybill: install-system-packages.sh build servers
 # - browser: Chromium and a font, for the tests of the portal's pages
 # - build: a C compiler and linker for the Rust toolchain
+# - languages: PHP with its curl and a JDK, for the samples that integrators copy
 # - node: Node.js 18 or newer with npm, for the portal's pages
 # - prometheus: Prometheus with its promtool, as programs, for the tests of alerts and dashboards
 # - python: Python with virtual environments, for the tools that test the API
@@ -14,7 +15,7 @@ rabbitmq_oldest=3.10
 node_oldest=18
 
 usage() {
-    echo "usage: $0 [browser] [build] [node] [prometheus] [python] [servers]" >&2
+    echo "usage: $0 [browser] [build] [languages] [node] [prometheus] [python] [servers]" >&2
     exit 2
 }
 
@@ -78,6 +79,10 @@ has_browser() {
     return 1
 }
 
+has_languages() {
+    command -v javac >/dev/null && command -v php >/dev/null && php -r 'exit(function_exists("curl_init") ? 0 : 1);'
+}
+
 has_prometheus() {
     command -v prometheus >/dev/null && command -v promtool >/dev/null
 }
@@ -89,6 +94,7 @@ find_missing() {
         case $group in
         browser) has_browser || missing="$missing browser" ;;
         build) has_compiler || missing="$missing compiler" ;;
+        languages) has_languages || missing="$missing languages" ;;
         node) has_node || missing="$missing node" ;;
         prometheus) has_prometheus || missing="$missing prometheus" ;;
         python) has_python || missing="$missing python" ;;
@@ -171,6 +177,7 @@ install_as_root() {
         case $word in
         browser) packages="$packages $(browser_package) fonts-dejavu-core" ;;
         compiler) packages="$packages gcc libc6-dev" ;;
+        languages) packages="$packages php-cli php-curl default-jdk-headless" ;;
         node) packages="$packages nodejs npm" ;;
         prometheus)
             packages="$packages prometheus"
@@ -217,6 +224,7 @@ if ! command -v apt-get >/dev/null; then
     fail "missing:$missing. This script does not know this system's package manager. Install:
   Chromium, for: browser
   a C compiler (gcc or clang), for: compiler
+  PHP with its extension curl, and a JDK 17 or newer, for: languages
   Node.js $node_oldest or newer with npm, for: node
   Prometheus with its promtool, for: prometheus
   Python 3 with its venv and ensurepip modules, for: python
