@@ -2,9 +2,13 @@
 // an installation chooses become words that order-api replaces.
 import { dirname, join, normalize } from "node:path";
 import { SOURCES } from "./outline.mjs";
+import { powershellOf } from "./powershell.mjs";
 
 /** As in `proto-docs/clients/guides/blocks.py`. */
 const LANGUAGES = ["curl", "TypeScript", "Python", "Rust"];
+
+/** A section of its own, which the build writes: see `withPowerShell`. */
+const POWERSHELL = "PowerShell";
 
 /** Applies `change` to the text outside of blocks and spans of code. */
 export function outsideOfCode(text, change) {
@@ -54,6 +58,17 @@ function linkedProse(text, source) {
   });
 }
 
+/** Of a page that begins with the variables: its call with curl also in PowerShell, as the last of the languages. */
+export function withPowerShell(text) {
+  const exports = text.match(/^```sh\n((?:export \w+='.*'\n)+)```$/m)?.[1];
+  if (!exports) return text;
+  return text.replace(
+    /^## curl\n\n```sh\n([^`]*)```\n[\s\S]*?(?=^## (?!TypeScript|Python|Rust))/m,
+    (sections, curl) =>
+      `${sections}## ${POWERSHELL}\n\n\`\`\`powershell\n${powershellOf(exports)}${powershellOf(curl)}\`\`\`\n\n`,
+  );
+}
+
 /** The heading of each line, or null; lines of code are none. */
 function headings(lines) {
   let isCode = false;
@@ -61,8 +76,9 @@ function headings(lines) {
     if (line.startsWith("```")) isCode = !isCode;
     const found = isCode ? null : line.match(/^(#+) (.*)$/);
     if (!found) return null;
+    const isPowerShell = found[2] === POWERSHELL;
     const language = LANGUAGES.find((name) => new RegExp(`\\b${name}\\b`).test(found[2]));
-    return { level: found[1].length, language };
+    return { level: found[1].length, language: isPowerShell ? POWERSHELL : language };
   });
 }
 

@@ -1,5 +1,6 @@
 // The code of one call in each language: with the package of the language if it has the call, otherwise over HTTP.
 import { read } from "./outline.mjs";
+import { powershellOf } from "./powershell.mjs";
 
 const ORIGIN = "https://api.delivery.example";
 const json = (value) => JSON.stringify(value, null, 2);
@@ -117,7 +118,8 @@ const leaves = (value) =>
 /** The body of the function of the call, with the values of the document. */
 function rustOf({ id, entity, key, body }) {
   const name = id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const [, code] = RUST.match(new RegExp(`async fn ${name}\\(.*\\n([^]*?)\\n    Ok\\(\\(\\)\\)\\n}`)) ?? [];
+  const [, code] =
+    RUST.match(new RegExp(`async fn ${name}\\(.*\\n([\\s\\S]*?)\\n    Ok\\(\\(\\)\\)\\n}`)) ?? [];
   const values = [entity, key, ...(body ? leaves(body) : [])].filter(Boolean);
   const missing = values.filter((value) => !code?.includes(value));
   if (!code || missing.length > 0) throw new Error(`calls.rs: ${name} lacks ${missing.join(", ")}`);
@@ -223,5 +225,6 @@ export function samples(call) {
     ...withPackage(call),
     ["PHP", "php", php(call)],
     ["Java", "java", java(call)],
+    ["PowerShell", "powershell", powershellOf(curl(call))],
   ];
 }

@@ -1,7 +1,7 @@
 // Writes the pages into .pages, the side bars into .pages/.sidebars.json, and what only programs read into .pages/public.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { asPage, asPlain, outsideOfCode } from "./markdown.mjs";
+import { asPage, asPlain, outsideOfCode, withPowerShell } from "./markdown.mjs";
 import { CHAPTERS, read, SOURCES, titleOf } from "./outline.mjs";
 import { collection } from "./postman.mjs";
 import { CALLS, ERRORS, pageOfCall, referencePages } from "./reference.mjs";
@@ -31,8 +31,8 @@ const pages = [
   ...SOURCES.map(({ area, source, path }) => ({
     area,
     path,
-    text: asPage(read(source), source),
-    plain: withAddresses(asPlain(read(source), source)),
+    text: asPage(withPowerShell(read(source)), source),
+    plain: withAddresses(asPlain(withPowerShell(read(source)), source)),
   })),
   ...referencePages(home).map(([path, text, source]) => ({
     area: "reference",

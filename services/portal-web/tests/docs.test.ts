@@ -49,6 +49,9 @@ test("the chosen language stays, on other pages and at later visits", async ({ p
     "aria-pressed",
     "true",
   );
+  await page.getByRole("button", { name: "PowerShell", exact: true }).click();
+  await expect(code(page, "PowerShell")).toContainText("'@ | curl.exe -sS");
+  await page.getByRole("button", { name: "Python", exact: true }).click();
   const later = await context.newPage();
   await later.goto(docs("webhooks"));
   await expect(later.getByRole("heading", { name: "A receiver in Python" })).toBeVisible();
@@ -69,7 +72,7 @@ test("code is copied", async ({ page, context }) => {
 test("pages can be read without JavaScript, and as Markdown", async ({ visit, request }) => {
   const page = await visit({ javaScriptEnabled: false });
   await page.goto(docs("first-order"));
-  for (const language of ["curl", "TypeScript", "Python", "Rust"]) {
+  for (const language of ["curl", "TypeScript", "Python", "Rust", "PowerShell"]) {
     await expect(code(page, language)).toBeVisible();
   }
   const index = await (await request.get(docs("llms.txt"))).text();
