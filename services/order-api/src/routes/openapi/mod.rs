@@ -74,6 +74,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
         schema::OrderIdParameter,
         schema::OrderReference,
         schema::PageLimit,
+        schema::SearchText,
         schema::TimelineCursor,
         schema::TrackingCodeParameter,
         schema::WaitSeconds,
