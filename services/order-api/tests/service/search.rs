@@ -137,6 +137,7 @@ async fn a_key_searches_the_orders_of_its_business_and_mode() {
     let (one, other) = (service.business(0), service.business(0));
     let asha = ["Asha Rao", "+919876543210", "Mysuru", "570001"];
     place(&one, false, "first", asha).await;
+    service.clock.advance(chrono::TimeDelta::seconds(1));
     place(&one, false, "second-cod", asha).await;
     place(&other, false, "other", asha).await;
     indexed(&service, 3).await;
