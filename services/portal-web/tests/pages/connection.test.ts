@@ -107,10 +107,12 @@ test("a status that does not load is named, the rest of the page is shown, and i
 }) => {
   let isStill = true;
   await page.route(STATUS, (route) => (isStill ? undefined : route.continue()));
+  await page.clock.install();
   await page.goto("/");
   const notice = page.getByRole("status", { name: "Connection" });
-  await expect(notice.getByText("Still loading: status.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Create a Test key" })).toBeVisible();
+  await page.clock.runFor("00:04");
+  await expect(notice.getByText("Still loading: status.")).toBeVisible();
   await screenshot(page, "slow-status");
   isStill = false;
   // In the notice; after the timeout, in place of the status.

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { placeOrder } from "../support/api";
 import { ask, listedWebhook, newBusiness, newTestKey, type Session } from "../support/business";
-import { check } from "../support/page-checks";
+import { check, polled } from "../support/page-checks";
 import { heading, row, rowsOf, takeSecret } from "../support/pages";
 import { Receiver } from "../support/receiver";
 import { expect, PHONE, screenshot, test } from "../support/test";
@@ -98,6 +98,7 @@ test("a delivery shows its request and response, and is redelivered", async ({ p
 });
 
 test("webhooks of a paused endpoint wait, and are sent when it resumes", async ({ page }) => {
+  await page.clock.install();
   await page.goto(endpoint);
   await page.getByRole("button", { name: "Pause" }).click();
   await expect(status(page).getByText("Paused")).toBeVisible();
@@ -110,7 +111,7 @@ test("webhooks of a paused endpoint wait, and are sent when it resumes", async (
   expect(held()).toEqual([]);
   await page.getByRole("button", { name: "Resume" }).click();
   await expect(status(page).getByText("Active")).toBeVisible();
-  await expect(row(page, "Deliveries", "held-back").getByText("Succeeded")).toBeVisible();
+  await polled(page, row(page, "Deliveries", "held-back").getByText("Succeeded"));
   expect(held().map((one) => one.verified)).toEqual([true]);
 });
 
@@ -213,6 +214,7 @@ test("a server that fails is quoted, and webhooks of a disabled endpoint are hel
   await newBusiness(page, "Gone fishing");
   const gone = await Receiver.start();
   const { id } = await ask(page, "POST", "/webhook-endpoints", { url: gone.url }, 201);
+  await page.clock.install();
   await page.goto(`/webhooks/${id}`);
   const result = page.getByRole("dialog", { name: "Test event" });
   for (const [answer, words] of [
@@ -229,7 +231,7 @@ test("a server that fails is quoted, and webhooks of a disabled endpoint are hel
   await expect(page.getByText("New webhooks are held.")).toBeVisible();
   await placeOrder(await newTestKey(page), "held-1");
   await listedWebhook(page, id, "held-1");
-  await expect(row(page, "Deliveries", "held-1").getByText("Held", { exact: true })).toBeVisible();
+  await polled(page, row(page, "Deliveries", "held-1").getByText("Held", { exact: true }));
   await expect(page.getByText("1 webhook is held")).toBeVisible();
   await check(page, "webhook-held", { bothSizes: true });
   await gone.stop();
