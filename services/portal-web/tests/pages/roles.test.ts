@@ -2,7 +2,7 @@
 import { placeOrder } from "../support/api";
 import { confirmEmail, joinTeam, newBusiness, newTeam, newTestKey, type Session } from "../support/business";
 import { check, settled } from "../support/page-checks";
-import { goTo, heading } from "../support/pages";
+import { follow, goTo, heading } from "../support/pages";
 import { expect, PHONE, test } from "../support/test";
 
 const CUSTOMERS_PHONE = "+919800000001";
@@ -77,9 +77,10 @@ for (const { role, pages, closed, seesCustomers, buttons } of ROLES) {
       pages.some((name) => name === "API keys") ? 1 : 0,
     );
     for (const path of closed) {
-      await page.goto(path);
+      await follow(page, path);
       await heading(page, "No access");
       await expect(page.getByText("Your role does not include this page.")).toBeVisible();
+      await goTo(page, "Overview");
     }
     await page.goto(`/orders/${order}`);
     await heading(page, "many-hands-1");

@@ -9,6 +9,14 @@ export async function goTo(page: Page, name: string): Promise<void> {
   await heading(page, name);
 }
 
+/** Like a click on a link to this page. */
+export function follow(page: Page, path: string): Promise<unknown> {
+  return page.evaluate((to) => {
+    history.pushState(null, "", to);
+    window.dispatchEvent(new PopStateEvent("popstate"));
+  }, path);
+}
+
 export async function heading(page: Page, name: string): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name, exact: true })).toBeVisible();
 }

@@ -18,6 +18,9 @@ function variable(name: string): string {
   return value;
 }
 
+/** A program that runs once starts in about half the time. */
+export const JAVA_TOOL_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+
 export const stack: Stack = {
   portal: variable("PORTAL"),
   console: variable("OPERATOR_CONSOLE"),
