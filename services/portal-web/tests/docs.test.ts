@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
 import { newBusiness, newTestKey } from "./support/business";
 import { COLOUR_RULES, overhang, seriousFindings, tabTo } from "./support/page-checks";
-import { stack } from "./support/stack";
+import { JAVA_TOOL_OPTIONS, stack } from "./support/stack";
 import { expect, PHONE, screenshot, test } from "./support/test";
 
 const run = promisify(execFile);
@@ -133,6 +133,7 @@ test("the code of the reference runs, in each language that is installed", async
       PATH: process.env.PATH,
       HOME: folder,
       PIP_NO_INDEX: "1",
+      JAVA_TOOL_OPTIONS,
       WAYBILL_BASE_URL: `${stack.orderApi}/v1`,
       WAYBILL_API_KEY: await newTestKey({ request }),
     },

@@ -151,10 +151,14 @@ test("a key with options does what they allow, and its successor too", async ({ 
   await create.click();
   await expect(dialog.getByText("Choose at least one.")).toBeVisible();
   await dialog.getByLabel("Read events").check();
-  await dialog.getByLabel("Allowed addresses").fill("127.0.0.1\nshop.example");
+  await dialog.getByLabel("Allowed addresses").fill("127.0.0.1\nshop.example\n10.0.0.1\nthere");
   await create.click();
   await expect(dialog.getByText("Expires must be in the future")).toBeVisible();
-  await expect(dialog.getByText("Line 2 must be a network")).toBeVisible();
+  for (const line of ["Line 2 must be a network", "Line 4 must be a network"]) {
+    await expect(dialog.getByText(line)).toBeVisible();
+  }
+  await expect(dialog.getByText(/ipAllowList|expiresAt/)).toHaveCount(0);
+  await expect(page.locator("[aria-invalid=true]:focus")).toBeVisible();
   await check(page, "keys-options");
   await dialog.getByLabel("Expires").fill(`${new Date().getFullYear() + 1}-01-31T09:30`);
   await dialog.getByLabel("Allowed addresses").fill("127.0.0.9, 127.0.0.1/24");

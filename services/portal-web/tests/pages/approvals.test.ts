@@ -13,11 +13,6 @@ test.beforeAll(async ({ request }) => {
   business = await newBusiness({ request }, `Approved ${Date.now()}`);
 });
 
-const SIZES = [
-  ["desk", DESKTOP],
-  ["phone", PHONE],
-] as const;
-
 const CREDIT = "apr_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const LINK = "apr_01ARZ3NDEKTSV4RRFFQ69G5FAW";
 
@@ -105,34 +100,36 @@ async function answerApprovals(page: Page) {
   };
 }
 
-for (const [size, viewport] of SIZES) {
-  test(`a waiting request is counted, opened and approved (${size})`, async ({ visit }) => {
-    const page = await visit({ viewport });
-    const { sent } = await answerApprovals(page);
-    await logInAsOperator(page);
-    await page.goto("/operator/businesses");
-    if (size === "phone") await page.getByRole("button", { name: "Navigation" }).click();
-    await page.getByRole("link", { name: "Approvals 1 waiting" }).click();
-    await heading(page, "Approvals");
-    await check(page, `${size}-operator-approvals`);
-    await page.getByRole("link", { name: "Credit ₹7,000.00" }).click();
-    await heading(page, "Credit ₹7,000.00");
-    for (const words of ["neft-0815", "asha@carrier.example", business.name]) {
-      await expect(page.getByText(words).first()).toBeVisible();
-    }
-    await check(page, `${size}-operator-approval`);
-    await page.getByRole("button", { name: "Approve" }).click();
-    const dialog = page.getByRole("dialog", { name: "Approve: Credit ₹7,000.00?" });
-    await expect(dialog.getByText("seven thousand rupees")).toBeVisible();
-    await dialog.getByLabel("Reason (optional)").fill("Seen on the statement.");
-    await check(page, `${size}-operator-approve`);
-    await dialog.getByRole("button", { name: "Approve" }).click();
-    await expect(dialog).toBeHidden();
-    await expect(page.getByText("Executed")).toBeVisible();
-    await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
-    expect(sent).toEqual(['approve {"reason":"Seen on the statement."}']);
-  });
-}
+test("a waiting request is counted, opened and approved", async ({ page }) => {
+  const { sent } = await answerApprovals(page);
+  await logInAsOperator(page);
+  await page.setViewportSize(PHONE);
+  await page.goto("/operator/businesses");
+  const counted = page.getByRole("link", { name: "Approvals 1 waiting" });
+  await expect(counted).toHaveCount(0);
+  await page.getByRole("button", { name: "Navigation" }).click();
+  await expect(counted).toBeVisible();
+  await page.setViewportSize(DESKTOP);
+  await counted.click();
+  await heading(page, "Approvals");
+  await check(page, "operator-approvals", { bothSizes: true });
+  await page.getByRole("link", { name: "Credit ₹7,000.00" }).click();
+  await heading(page, "Credit ₹7,000.00");
+  for (const words of ["neft-0815", "asha@carrier.example", business.name]) {
+    await expect(page.getByText(words).first()).toBeVisible();
+  }
+  await check(page, "operator-approval", { bothSizes: true });
+  await page.getByRole("button", { name: "Approve" }).click();
+  const dialog = page.getByRole("dialog", { name: "Approve: Credit ₹7,000.00?" });
+  await expect(dialog.getByText("seven thousand rupees")).toBeVisible();
+  await dialog.getByLabel("Reason (optional)").fill("Seen on the statement.");
+  await check(page, "operator-approve", { bothSizes: true });
+  await dialog.getByRole("button", { name: "Approve" }).click();
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText("Executed")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
+  expect(sent).toEqual(['approve {"reason":"Seen on the statement."}']);
+});
 
 test("a rejection needs a reason", async ({ page }) => {
   const { sent } = await answerApprovals(page);
@@ -244,29 +241,26 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
   await expect(menu).toHaveAttribute("aria-expanded", "false");
 });
 
-for (const [size, viewport] of SIZES) {
-  test(`the page of a business shows what waits about it (${size})`, async ({ visit }) => {
-    const page = await visit({ viewport });
-    const { change } = await answerApprovals(page);
-    const { status } = await operator("PATCH", `/businesses/${business.id}`, { status: "suspended" });
-    expect(status).toBe("suspended");
-    await logInAsOperator(page);
-    await page.goto(`/operator/businesses/${business.id}`);
-    await heading(page, business.name);
-    const waiting = page.getByRole("region", { name: "Waiting requests" });
-    const credit = "Waiting for a second person: credit of ₹7,000.00, requested by asha@carrier.example.";
-    await expect(waiting.getByText(credit)).toBeVisible();
-    await expect(page.getByRole("button", { name: "Lift suspension" })).toBeVisible();
-    change(LINK, { state: "approved" });
-    change(CREDIT, { kind: "lift_suspension", parameters: { status: "active", suspension: 1 } });
-    await page.reload();
-    await expect(waiting.getByText("Approved: reset link for a user. Show the link once.")).toBeVisible();
-    await check(page, `${size}-business-with-requests`);
-    await page.getByRole("link", { name: "Lift requested: open" }).click();
-    await heading(page, "Lift suspension");
-    await operator("PATCH", `/businesses/${business.id}`, { status: "inactive" });
-  });
-}
+test("the page of a business shows what waits about it", async ({ page }) => {
+  const { change } = await answerApprovals(page);
+  const { status } = await operator("PATCH", `/businesses/${business.id}`, { status: "suspended" });
+  expect(status).toBe("suspended");
+  await logInAsOperator(page);
+  await page.goto(`/operator/businesses/${business.id}`);
+  await heading(page, business.name);
+  const waiting = page.getByRole("region", { name: "Waiting requests" });
+  const credit = "Waiting for a second person: credit of ₹7,000.00, requested by asha@carrier.example.";
+  await expect(waiting.getByText(credit)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Lift suspension" })).toBeVisible();
+  change(LINK, { state: "approved" });
+  change(CREDIT, { kind: "lift_suspension", parameters: { status: "active", suspension: 1 } });
+  await page.reload();
+  await expect(waiting.getByText("Approved: reset link for a user. Show the link once.")).toBeVisible();
+  await check(page, "business-with-requests", { bothSizes: true });
+  await page.getByRole("link", { name: "Lift requested: open" }).click();
+  await heading(page, "Lift suspension");
+  await operator("PATCH", `/businesses/${business.id}`, { status: "inactive" });
+});
 
 test("an empty list says which actions need an approval", async ({ page }) => {
   await requireApprovals(page);

@@ -34,6 +34,7 @@ test("events are found by order and kind, and each has its webhooks", async ({ p
   const search = page.getByLabel("Find the events of an order");
   for (const name of ["event-book-1", order.trackingCode, order.id]) {
     await search.fill(name);
+    await search.press("Enter");
     await rowsOf(page, "Events", 1);
     await expect(row(page, "Events", "event-book-1")).toBeVisible();
     await page.getByRole("button", { name: "Clear search" }).click();

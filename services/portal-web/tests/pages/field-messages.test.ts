@@ -1,29 +1,8 @@
 // The server's errors of fields, in the words of the page.
 import { operator } from "../support/api";
-import { confirmEmail, newBusiness, newTestKey } from "../support/business";
-import { check } from "../support/page-checks";
+import { confirmEmail, newBusiness } from "../support/business";
 import { heading } from "../support/pages";
 import { expect, screenshot, test } from "../support/test";
-
-test("errors of a key's options name the labels and every bad line", async ({ page }) => {
-  await newBusiness(page, "Lines");
-  await newTestKey(page, "first");
-  await page.goto("/api-keys");
-  await page.getByRole("button", { name: "Create key" }).click();
-  const dialog = page.getByRole("dialog", { name: "Create an API key" });
-  await dialog.getByLabel("Name").fill("shop");
-  await dialog.getByRole("button", { name: "Options" }).click();
-  await dialog.getByLabel("Expires").fill("2020-01-01T00:00");
-  await dialog.getByLabel("Allowed addresses").fill("10.0.0.0/8\nhere\n10.0.0.1\nthere");
-  await dialog.getByRole("button", { name: "Create key" }).click();
-  await expect(dialog.getByText("Expires must be in the future")).toBeVisible();
-  for (const line of ["Line 2 must be a network", "Line 4 must be a network"]) {
-    await expect(dialog.getByText(line)).toBeVisible();
-  }
-  await expect(dialog.getByText(/ipAllowList|expiresAt/)).toHaveCount(0);
-  await expect(page.locator("[aria-invalid=true]:focus")).toBeVisible();
-  await check(page, "key-options-errors");
-});
 
 test("a common password is refused in the words of the form", async ({ page }) => {
   await page.goto("/sign-up");

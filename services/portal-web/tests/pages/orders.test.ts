@@ -34,6 +34,7 @@ test("an order is found by its reference, its tracking code and its id, and by i
   const search = page.getByLabel("Find an order");
   for (const name of ["book-1", wanted.trackingCode, ` ${wanted.id} `]) {
     await search.fill(name);
+    await search.press("Enter");
     await expect(row(page, "Test orders", "book-2")).toHaveCount(0);
     await expect(row(page, "Test orders", "book-1")).toBeVisible();
     await page.getByRole("button", { name: "Clear search" }).click();

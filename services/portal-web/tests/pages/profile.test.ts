@@ -91,7 +91,8 @@ test("a user changes their name and address by keyboard, and an owner the busine
   await page.keyboard.press("Enter");
   await expect(page.getByRole("complementary").getByText("New name")).toBeVisible();
 
-  const { email: next } = someone("asha");
+  // As long as addresses get, for a phone.
+  const { email: next } = someone(`${"long-".repeat(5)}asha`);
   await profile.getByRole("button", { name: "Change e-mail address" }).click();
   const dialog = page.getByRole("dialog", { name: "Change your e-mail address" });
   await expect(dialog.getByLabel("New e-mail address")).toBeFocused();
@@ -101,7 +102,7 @@ test("a user changes their name and address by keyboard, and an owner the busine
   await page.keyboard.press("Enter");
   const pending = profile.getByRole("region", { name: "Requested change" });
   await expect(pending.getByText(next)).toBeVisible();
-  await check(page, "profile-pending");
+  await check(page, "profile-pending", { bothSizes: true });
   await pending.getByRole("button", { name: "Cancel change" }).click();
   await expect(pending).toBeHidden();
 
@@ -129,13 +130,4 @@ test("a user changes their name and address by keyboard, and an owner the busine
   await heading(elsewhere, "Log in");
   await logIn(elsewhere, next, PASSWORD);
   await heading(elsewhere, "Orders");
-});
-
-test("the profile fits a phone", async ({ visit }) => {
-  const page = await visit({ viewport: PHONE });
-  const { email } = await newBusiness(page, "Small");
-  await ask(page, "PUT", "/email", { email: `${"long-".repeat(11)}${email}`.slice(-60) }, 202);
-  await page.goto("/account");
-  await expect(page.getByRole("region", { name: "Requested change" })).toBeVisible();
-  await check(page, "profile-phone");
 });

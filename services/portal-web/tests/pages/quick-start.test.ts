@@ -9,8 +9,8 @@ import { newBusiness, newTestKey, type Session } from "../support/business";
 import { overhang, settled } from "../support/page-checks";
 import { indicator } from "../support/pages";
 import { Receiver } from "../support/receiver";
-import { stack } from "../support/stack";
-import { copyWith, expect, PHONE, screenshot, test } from "../support/test";
+import { JAVA_TOOL_OPTIONS, stack } from "../support/stack";
+import { copyWith, DESKTOP, expect, PHONE, screenshot, test } from "../support/test";
 
 const run = promisify(execFile);
 const LANGUAGES = [
@@ -34,7 +34,14 @@ test.beforeAll(async ({ request }) => {
   session = await request.storageState();
   folder = await mkdtemp(join(tmpdir(), "quick-start-"));
   // The packages come from the stack alone.
-  env = { PATH: process.env.PATH, HOME: folder, npm_config_audit: "false", PIP_NO_INDEX: "1" };
+  env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    npm_config_audit: "false",
+    npm_config_update_notifier: "false",
+    PIP_NO_INDEX: "1",
+    JAVA_TOOL_OPTIONS,
+  };
 });
 test.beforeEach(async ({ context, page }) => {
   await context.addCookies(session.cookies);
@@ -62,14 +69,6 @@ async function isInstalled(command: string): Promise<boolean> {
 }
 
 test.describe("the request", () => {
-  test("has a tab for each language of this test", async ({ page }) => {
-    const tabs = page.getByRole("tablist", { name: "Language" }).getByRole("tab");
-    await expect(tabs).toHaveText(
-      LANGUAGES.map(({ label }) => label),
-      { useInnerText: true },
-    );
-  });
-
   for (const { label, command, parameters } of LANGUAGES) {
     test(`creates the order once: ${label}`, async ({ page }) => {
       const isMissing = ["php", "java"].includes(command) && !(await isInstalled(command));
@@ -130,7 +129,30 @@ test.describe("webhooks on this machine", () => {
 });
 
 test.describe("the commands", () => {
-  test("are also written for PowerShell", async ({ page }) => {
+  test("are in each language and for PowerShell, fit a phone, and never contain a Live key", async ({
+    page,
+  }) => {
+    await page.setViewportSize(PHONE);
+    await settled(page);
+    await screenshot(page, "quick-start-phone");
+    expect(await overhang(page)).toBe(0);
+    await page.setViewportSize(DESKTOP);
+
+    const tabs = page.getByRole("tablist", { name: "Language" }).getByRole("tab");
+    await expect(tabs).toHaveText(
+      LANGUAGES.map(({ label }) => label),
+      { useInnerText: true },
+    );
+
+    const live = key.replace("sk_test_", "sk_live_");
+    await page.getByLabel("Insert your key into the code below").fill(live);
+    await expect(page.getByText("Only Test keys are inserted")).toBeVisible();
+    for (const { label } of LANGUAGES) {
+      await choose(page, "Language", label);
+      expect(await sample(page, `the request in ${label}`)).not.toContain("sk_live_");
+    }
+
+    await page.getByLabel("Insert your key into the code below").fill(key);
     await page.getByRole("radiogroup", { name: "Shell" }).getByText("PowerShell").click();
     await choose(page, "Program", "Python");
     const commands = await sample(page, "the commands that forward webhooks with Python");
@@ -149,35 +171,7 @@ test.describe("the commands", () => {
     );
   });
 
-  test("never contain a Live key", async ({ page }) => {
-    const live = key.replace("sk_test_", "sk_live_");
-    await page.getByLabel("Insert your key into the code below").fill(live);
-    await expect(page.getByText("Only Test keys are inserted")).toBeVisible();
-    for (const { label } of LANGUAGES) {
-      await choose(page, "Language", label);
-      expect(await sample(page, `the request in ${label}`)).not.toContain("sk_live_");
-    }
-  });
-
-  test("fit a phone", async ({ page }) => {
-    await page.setViewportSize(PHONE);
-    await settled(page);
-    await screenshot(page, "quick-start-phone");
-    expect(await overhang(page)).toBe(0);
-  });
-
-  test("install only packages that this service has", async ({ page }) => {
-    await page.route("**/v1/portal/packages", (route) => route.fulfill({ json: { data: [] } }));
-    await page.reload();
-    await choose(page, "Language", "Python");
-    // For the request and for the commands that forward webhooks.
-    await expect(page.getByText("does not offer the package for Python").nth(1)).toBeVisible();
-    await expect(page.getByRole("button", { name: /^Copy the installation/ })).toHaveCount(0);
-    const commands = await sample(page, "the commands that forward webhooks with Python");
-    expect(commands).not.toContain("install");
-  });
-
-  test("wait for the list of packages when it could not be loaded", async ({ page }) => {
+  test("wait for the list of packages, and install only those that this service has", async ({ page }) => {
     await page.route("**/v1/portal/packages", (route) => route.fulfill({ status: 503, json: {} }));
     await page.reload();
     await choose(page, "Language", "Python");
@@ -190,6 +184,15 @@ test.describe("the commands", () => {
       "/docs/downloads/waybill-",
     );
     await expect(failures).toHaveCount(0);
+
+    await page.route("**/v1/portal/packages", (route) => route.fulfill({ json: { data: [] } }));
+    await page.reload();
+    await choose(page, "Language", "Python");
+    // For the request and for the commands that forward webhooks.
+    await expect(page.getByText("does not offer the package for Python").nth(1)).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Copy the installation/ })).toHaveCount(0);
+    const commands = await sample(page, "the commands that forward webhooks with Python");
+    expect(commands).not.toContain("install");
   });
 });
 

@@ -20,6 +20,17 @@ test.beforeEach(({ context }) => context.addCookies(session.cookies));
 
 test("the statement shows each movement, and is filtered by kind, reference and day", async ({ page }) => {
   await page.goto("/wallet");
+  await test.step("the spend: in total, per day in a table for screen readers, and by the arrow keys", async () => {
+    const chart = page.getByRole("figure");
+    await expect(chart.getByText("₹98.00", { exact: true }).first()).toBeVisible();
+    await expect(chart.getByText("2 orders")).toBeVisible();
+    await rowsOf(page, "Spend per day", 30);
+    await page.getByRole("radiogroup", { name: "Period" }).getByText("7 days").click();
+    await rowsOf(page, "Spend per day", 7);
+    const day = page.getByRole("slider", { name: "Day" });
+    await day.press("Home");
+    await expect(day).toHaveAttribute("aria-valuetext", /: ₹0\.00, 0 orders$/);
+  });
   await expect(page.getByRole("region", { name: "Balance" }).getByText("₹1,402.51")).toBeVisible();
   await expect(row(page, "Statement", "paid-2").getByText("−₹49.00")).toBeVisible();
   await expect(row(page, "Statement", "bank-4711").getByText("+₹0.01")).toBeVisible();
@@ -72,21 +83,6 @@ test("a debt has a row of its own, and both rows name what was taken back", asyn
   await expect(page.getByRole("region", { name: "Status indicators" }).getByText("Money owed")).toBeVisible();
 });
 
-test("the spend is shown in total, per day in a table for screen readers, and by the arrow keys", async ({
-  page,
-}) => {
-  await page.goto("/wallet");
-  const chart = page.getByRole("figure");
-  await expect(chart.getByText("₹98.00", { exact: true }).first()).toBeVisible();
-  await expect(chart.getByText("2 orders")).toBeVisible();
-  await rowsOf(page, "Spend per day", 30);
-  await page.getByRole("radiogroup", { name: "Period" }).getByText("7 days").click();
-  await rowsOf(page, "Spend per day", 7);
-  const day = page.getByRole("slider", { name: "Day" });
-  await day.press("Home");
-  await expect(day).toHaveAttribute("aria-valuetext", /: ₹0\.00, 0 orders$/);
-});
-
 test("the CSV download has the rows of the filtered statement", async ({ page }) => {
   await page.goto("/wallet?kind=delivery_fee");
   await expect(row(page, "Statement", "paid-1")).toBeVisible();
@@ -123,23 +119,22 @@ test("the warning is set, and the wallet counts as low below it", async ({ page 
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(balance.getByText("Off", { exact: true })).toBeVisible();
   await expect(balance.getByText("Funded")).toBeVisible();
-});
 
-test("an invalid amount is rejected before anything is paid", async ({ page }) => {
-  await page.goto("/wallet");
-  await page.getByRole("button", { name: "Top up" }).click();
-  const dialog = page.getByRole("dialog", { name: "Top up the wallet" });
-  const amount = dialog.getByLabel("Amount", { exact: true });
-  const send = dialog.getByRole("button", { name: "Top up" });
-  await amount.fill("-5");
-  await send.click();
-  await expect(dialog.getByText("Enter an amount in rupees")).toBeVisible();
-  await amount.fill("0.99");
-  await send.click();
-  await expect(dialog.getByText("Enter at least ₹1.00.")).toBeVisible();
-  await dialog.getByRole("group", { name: "Presets" }).getByText("₹2,000").click();
-  await send.click();
-  await expect(page.getByRole("region", { name: "Balance" }).getByText("₹3,402.51")).toBeVisible();
+  await test.step("an invalid amount is rejected before anything is paid", async () => {
+    await page.getByRole("button", { name: "Top up" }).click();
+    const topUp = page.getByRole("dialog", { name: "Top up the wallet" });
+    const amount = topUp.getByLabel("Amount", { exact: true });
+    const send = topUp.getByRole("button", { name: "Top up" });
+    await amount.fill("-5");
+    await send.click();
+    await expect(topUp.getByText("Enter an amount in rupees")).toBeVisible();
+    await amount.fill("0.99");
+    await send.click();
+    await expect(topUp.getByText("Enter at least ₹1.00.")).toBeVisible();
+    await topUp.getByRole("group", { name: "Presets" }).getByText("₹2,000").click();
+    await send.click();
+    await expect(balance.getByText("₹3,402.51")).toBeVisible();
+  });
 });
 
 test("top-ups that wait for their payment are listed, and the payment is continued", async ({ page }) => {
