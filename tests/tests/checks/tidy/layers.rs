@@ -1,7 +1,7 @@
 //! Dependencies inside a crate point downwards. A service with many files is divided by feature first, with the same layers inside each
 //! feature; a small one by layer only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::imports::{Imports, of_all_crates};
 use super::{none, sources};
@@ -56,9 +56,26 @@ fn layer(imports: &Imports, file: &str) -> String {
     }
 }
 
+type Crates = BTreeMap<String, Imports>;
+
+fn services(crates: &Crates) -> impl Iterator<Item = (&String, &Imports)> {
+    crates.iter().filter(|(home, _)| home.starts_with("services/"))
+}
+
+/// One test, because to read the imports takes longer than to compare them with all rules.
 #[test]
-fn files_form_no_large_circle() {
-    let circles = of_all_crates().into_iter().flat_map(|(home, imports)| {
+fn imports_follow_the_layers() {
+    let crates = of_all_crates();
+    files_form_no_large_circle(&crates);
+    folders_form_no_circle(&crates);
+    services_import_downwards(&crates);
+    features_keep_their_tables_to_themselves(&crates);
+    services_with_many_files_have_features(&crates);
+    settings_stay_above_commands(&crates);
+}
+
+fn files_form_no_large_circle(crates: &Crates) {
+    let circles = crates.iter().flat_map(|(home, imports)| {
         let large = imports.circles(str::to_owned).into_iter().filter(|circle| circle.len() > CIRCLE_MAX);
         large
             .map(move |circle| format!("{home}: {}", circle.into_iter().collect::<Vec<_>>().join(", ")))
@@ -67,11 +84,9 @@ fn files_form_no_large_circle() {
     none(circles.collect(), "These files import each other in a circle. Move what they share below them:");
 }
 
-#[test]
-fn folders_form_no_circle() {
-    let services = of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/"));
-    let circles = services.flat_map(|(home, imports)| {
-        let circles = imports.circles(|file| layer(&imports, file)).into_iter();
+fn folders_form_no_circle(crates: &Crates) {
+    let circles = services(crates).flat_map(|(home, imports)| {
+        let circles = imports.circles(|file| layer(imports, file)).into_iter();
         circles
             .map(move |circle| format!("{home}: {}", circle.into_iter().collect::<Vec<_>>().join(", ")))
             .collect::<Vec<_>>()
@@ -79,31 +94,29 @@ fn folders_form_no_circle() {
     none(circles.collect(), "These folders import each other in a circle. Move what they share below them:");
 }
 
-#[test]
-fn services_import_downwards() {
+fn services_import_downwards(crates: &Crates) {
     let mut breaches = Vec::new();
-    for (home, imports) in of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/")) {
+    for (home, imports) in services(crates) {
         for (file, targets) in &imports.of {
             let forbidden = UPWARDS
                 .iter()
-                .filter(|(from, _)| from.contains(&&*layer(&imports, file)))
+                .filter(|(from, _)| from.contains(&&*layer(imports, file)))
                 .flat_map(|(_, to)| *to);
             let forbidden: Vec<_> = forbidden.collect();
-            let upwards = targets.iter().filter(|target| forbidden.contains(&&&*layer(&imports, target)));
+            let upwards = targets.iter().filter(|target| forbidden.contains(&&&*layer(imports, target)));
             breaches.extend(upwards.map(|target| format!("{home}/src/{file} → {target}")));
         }
     }
     none(breaches, "These imports point upwards or skip a layer; see ARCHITECTURE.md, layers:");
 }
 
-#[test]
-fn features_keep_their_tables_to_themselves() {
+fn features_keep_their_tables_to_themselves(crates: &Crates) {
     let mut breaches = Vec::new();
-    for (home, imports) in of_all_crates().into_iter().filter(|(home, _)| home.starts_with("services/")) {
+    for (home, imports) in services(crates) {
         for (file, targets) in &imports.of {
-            let Some(own) = feature(&imports, file) else { continue };
+            let Some(own) = feature(imports, file) else { continue };
             let is_foreign = |target: &&String| {
-                layer(&imports, target) == "store" && feature(&imports, target).is_some_and(|of| of != own)
+                layer(imports, target) == "store" && feature(imports, target).is_some_and(|of| of != own)
             };
             breaches.extend(
                 targets.iter().filter(is_foreign).map(|target| format!("{home}/src/{file} → {target}")),
@@ -116,11 +129,8 @@ fn features_keep_their_tables_to_themselves() {
     );
 }
 
-#[test]
-fn services_with_many_files_have_features() {
-    let breaches = of_all_crates()
-        .into_iter()
-        .filter(|(home, _)| home.starts_with("services/"))
+fn services_with_many_files_have_features(crates: &Crates) {
+    let breaches = services(crates)
         .filter(|(_, imports)| {
             let features: BTreeSet<&str> =
                 imports.of.keys().filter_map(|file| feature(imports, file)).collect();
@@ -158,14 +168,11 @@ fn uses_crate(text: &str, name: &str) -> bool {
 }
 
 /// Only the start of a service reads its settings; all other code receives values.
-#[test]
-fn settings_stay_above_commands() {
+fn settings_stay_above_commands(crates: &Crates) {
     const READERS: &[&str] = &["start", "settings", "lib", "main", "cli"];
-    let breaches = of_all_crates()
-        .into_iter()
-        .filter(|(home, _)| home.starts_with("services/"))
+    let breaches = services(crates)
         .flat_map(|(home, imports)| {
-            let below = imports.of.into_iter().filter(|(file, _)| !READERS.contains(&&*folder(file)));
+            let below = imports.of.iter().filter(|(file, _)| !READERS.contains(&&*folder(file)));
             let using = below.filter(|(_, targets)| {
                 targets.contains("settings.rs") || targets.contains("settings/mod.rs")
             });
