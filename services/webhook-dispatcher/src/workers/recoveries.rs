@@ -9,7 +9,7 @@ use crate::commands::{RecoveryStep, advance_recovery};
 use crate::state::State;
 
 /// While no recovery is due: how late one may begin.
-const IDLE_INTERVAL: Duration = Duration::from_secs(5);
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// While the endpoint of the due recovery has enough pending deliveries.
 const BUSY_INTERVAL: Duration = Duration::from_millis(200);
 
