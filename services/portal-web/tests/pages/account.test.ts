@@ -9,6 +9,7 @@ import {
   someone,
 } from "../support/business";
 import { mailedLink } from "../support/mails";
+import { check } from "../support/page-checks";
 import { goTo, heading, joinBy, logIn, row, rowsOf, takeSecret } from "../support/pages";
 import { expect, screenshot, test } from "../support/test";
 
@@ -72,6 +73,10 @@ test("a viewer is invited by a link, sees the portal, and can change nothing", a
   await page.goto("/account/team");
   await page.getByRole("button", { name: "Invite" }).click();
   const dialog = page.getByRole("dialog", { name: "Invite a user" });
+  for (const label of ["Owner", "Developer", "Finance", "Support", "Viewer"]) {
+    await expect(dialog.getByRole("radio", { name: label, exact: true })).toHaveAttribute("aria-describedby");
+  }
+  await check(page, "invite-roles", { bothSizes: true });
   await dialog.getByLabel("E-mail").fill(email);
   await dialog.getByLabel("Viewer").check();
   await dialog.getByRole("button", { name: "Send invitation" }).click();

@@ -1,6 +1,6 @@
 // The five roles of a business: what each sees of the portal and of customers.
 import { placeOrder } from "../support/api";
-import { confirmEmail, joinTeam, newBusiness, newTeam, newTestKey, type Session } from "../support/business";
+import { joinTeam, newTeam, newTestKey, type Session } from "../support/business";
 import { check, settled } from "../support/page-checks";
 import { follow, goTo, heading } from "../support/pages";
 import { expect, PHONE, test } from "../support/test";
@@ -118,18 +118,6 @@ for (const { role, pages, closed, seesCustomers, buttons } of ROLES) {
     expect(refused).toEqual([]);
   });
 }
-
-test("the invite dialog explains five roles, also on a phone", async ({ visit }) => {
-  const page = await visit({ viewport: PHONE });
-  await confirmEmail(page, (await newBusiness(page, "Inviting")).email);
-  await page.goto("/account/team");
-  await page.getByRole("button", { name: "Invite" }).click();
-  const dialog = page.getByRole("dialog", { name: "Invite a user" });
-  for (const label of ["Owner", "Developer", "Finance", "Support", "Viewer"]) {
-    await expect(dialog.getByRole("radio", { name: label, exact: true })).toHaveAttribute("aria-describedby");
-  }
-  await check(page, "invite-roles-phone");
-});
 
 test("a page without permission fits a phone and is accessible", async ({ visit }) => {
   const page = await visit({ viewport: PHONE });

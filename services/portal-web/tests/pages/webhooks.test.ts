@@ -197,13 +197,11 @@ test("an endpoint that accepts a forged signature is shown as open to anyone", a
   await expect(page.getByText("The endpoint accepts forged signatures")).toBeVisible();
   await expect(page.getByText("Connection test: Accepts forged signatures")).toBeVisible();
   await check(page, "webhook-forged-endpoint", { bothSizes: true });
-  await page.goto("/webhooks");
-  await expect(
-    row(page, "Webhook endpoints", trusting.url).getByText("Accepts forged signatures"),
-  ).toBeVisible();
   for (const path of ["/webhooks", "/"]) {
     await page.goto(path);
     await expect(page.getByText("accepts forged signatures, so anyone can post to it.")).toBeVisible();
+    const listed = row(page, "Webhook endpoints", trusting.url).getByText("Accepts forged signatures");
+    if (path === "/webhooks") await expect(listed).toBeVisible();
     await check(page, path === "/" ? "overview-forged" : "webhooks-forged", { bothSizes: true });
   }
   await trusting.stop();
@@ -254,7 +252,6 @@ test("on a phone, the log shows the whole cause of a failure", async ({ page }) 
 });
 
 test("a webhook is due when its endpoint is tried again", async ({ page }) => {
-  await page.goto(endpoint);
   const ofEndpoint = `**/v1/portal/webhook-endpoints/${endpointId}`;
   const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   let change: object = {
@@ -277,7 +274,7 @@ test("a webhook is due when its endpoint is tried again", async ({ page }) => {
     };
     await route.fulfill({ response, json: { data: [{ ...data[0], ...pending }], hasMore: false } });
   });
-  await page.reload();
+  await page.goto(endpoint);
   await expect(page.getByText(/^Attempts are paused. The next one: in 10 minutes\./)).toBeVisible();
   await expect(page.getByText("2 attempts, next in 10 minutes")).toBeVisible();
   await expect(page.getByText("due now")).toHaveCount(0);
