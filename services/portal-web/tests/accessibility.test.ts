@@ -130,50 +130,46 @@ const GUEST_STOPS: Stop[] = [
 
 test.describe.configure({ timeout: TIMEOUT_MS });
 
-for (const { size, viewport } of SIZES) {
-  test(`pages before the log-in: ${size}`, async ({ visit }) => {
-    const page = await visit({ viewport });
-    const open = { name: "reset-link", path: resetLink, heading: "Choose a new password" };
-    expect(await findings(page, [...GUEST_STOPS, open], size)).toEqual([]);
-  });
+test("pages before the log-in", async ({ page }) => {
+  const open = { name: "reset-link", path: resetLink, heading: "Choose a new password" };
+  expect(await findings(page, [...GUEST_STOPS, open])).toEqual([]);
+});
 
-  test(`pages of a business: ${size}`, async ({ visit }) => {
-    const page = await visit({ viewport, storageState: session });
-    expect(await findings(page, stops, size)).toEqual([]);
-  });
+test("pages of a business", async ({ visit }) => {
+  const page = await visit({ storageState: session });
+  expect(await findings(page, stops)).toEqual([]);
+});
 
-  test(`pages of the operator: ${size}`, async ({ visit }) => {
-    const page = await visit({ viewport });
-    await logInAsOperator(page);
-    const path = `/operator/businesses/${business.id}`;
-    const ofOperator: Stop[] = [
-      { name: "operator-overview", path: "/operator/overview", heading: "Overview" },
-      { name: "operator-businesses", path: "/operator/businesses", heading: "Businesses" },
-      { name: "operator-business", path, heading: business.name, dialogs: ["Suspend", "Credit wallet"] },
-      { name: "operator-health", path: `${path}?tab=health`, heading: business.name },
-      ...["orders", "cash", "approvals"].map((tab) => ({
-        name: `operator-business-${tab}`,
-        path: `${path}?tab=${tab}`,
-        heading: business.name,
-      })),
-      { name: "operator-users", path: `${path}?tab=users`, heading: business.name },
-      { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
-      { name: "operator-order", path: "/operator/orders?search=everybody-live", heading: "Find an order" },
-      { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
-      {
-        name: "operator-business-cash",
-        path: `/operator/cash/${business.id}`,
-        heading: `Cash of ${business.name}`,
-      },
-      { name: "operator-exports", path: "/operator/exports", heading: "Exports" },
-      { name: "operator-approvals", path: "/operator/approvals", heading: "Approvals" },
-      { name: "operator-staff", path: "/operator/staff", heading: "Staff", dialogs: ["Invite"] },
-      { name: "operator-tokens", path: "/operator/tokens", heading: "Tokens", dialogs: ["Create token"] },
-      { name: "operator-own-log", path: "/operator/audit-log", heading: "Audit log" },
-    ];
-    expect(await findings(page, ofOperator, size)).toEqual([]);
-  });
-}
+test("pages of the operator", async ({ page }) => {
+  await logInAsOperator(page);
+  const path = `/operator/businesses/${business.id}`;
+  const ofOperator: Stop[] = [
+    { name: "operator-overview", path: "/operator/overview", heading: "Overview" },
+    { name: "operator-businesses", path: "/operator/businesses", heading: "Businesses" },
+    { name: "operator-business", path, heading: business.name, dialogs: ["Suspend", "Credit wallet"] },
+    { name: "operator-health", path: `${path}?tab=health`, heading: business.name },
+    ...["orders", "cash", "approvals"].map((tab) => ({
+      name: `operator-business-${tab}`,
+      path: `${path}?tab=${tab}`,
+      heading: business.name,
+    })),
+    { name: "operator-users", path: `${path}?tab=users`, heading: business.name },
+    { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
+    { name: "operator-order", path: "/operator/orders?search=everybody-live", heading: "Find an order" },
+    { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
+    {
+      name: "operator-business-cash",
+      path: `/operator/cash/${business.id}`,
+      heading: `Cash of ${business.name}`,
+    },
+    { name: "operator-exports", path: "/operator/exports", heading: "Exports" },
+    { name: "operator-approvals", path: "/operator/approvals", heading: "Approvals" },
+    { name: "operator-staff", path: "/operator/staff", heading: "Staff", dialogs: ["Invite"] },
+    { name: "operator-tokens", path: "/operator/tokens", heading: "Tokens", dialogs: ["Create token"] },
+    { name: "operator-own-log", path: "/operator/audit-log", heading: "Audit log" },
+  ];
+  expect(await findings(page, ofOperator)).toEqual([]);
+});
 
 test("pages while they load", async ({ visit }) => {
   const found: string[] = [];
@@ -213,11 +209,13 @@ async function leave(page: Page): Promise<void> {
   await heading(page, NOT_FOUND);
 }
 
-/** The problems of these pages and of their dialogs. */
-async function findings(page: Page, stops: Stop[], size: string): Promise<string[]> {
+/** The problems of these pages and of their dialogs, in both sizes. */
+async function findings(page: Page, stops: Stop[]): Promise<string[]> {
   const found: string[] = [];
   let scheme: "light" | "dark" = "light";
   let shown = "";
+  // The next page starts in this size, so each page switches once.
+  const sizes = [...SIZES];
   for (const stop of stops) {
     // Within the loaded portal.
     const isFollowed = shown !== "" && !stop.path.includes("#");
@@ -226,28 +224,36 @@ async function findings(page: Page, stops: Stop[], size: string): Promise<string
     await (isFollowed ? follow(page, stop.path) : page.goto(stop.path));
     await heading(page, stop.heading);
     shown = stop.heading;
-    await check(stop.name);
-    for (const opener of stop.dialogs ?? []) {
-      await page.getByRole("main").getByRole("button", { name: opener }).first().click();
-      const dialog = page.getByRole("dialog");
-      await expect(dialog).toBeVisible();
-      // The page behind the dialog is already checked.
-      await check(`${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`, "[role=dialog]");
-      await page.keyboard.press("Escape");
-      await expect(dialog).toBeHidden();
+    for (const { size, viewport } of sizes) {
+      await page.setViewportSize(viewport);
+      await check(stop.name, size);
+      for (const opener of stop.dialogs ?? []) {
+        await page.getByRole("main").getByRole("button", { name: opener }).first().click();
+        const dialog = page.getByRole("dialog");
+        await expect(dialog).toBeVisible();
+        // The page behind the dialog is already checked.
+        await check(
+          `${stop.name}-${String(opener).replace(/\W+/g, "-").toLowerCase()}`,
+          size,
+          "[role=dialog]",
+        );
+        await page.keyboard.press("Escape");
+        await expect(dialog).toBeHidden();
+      }
     }
+    sizes.reverse();
   }
   return found;
 
-  async function check(name: string, within?: string) {
+  async function check(name: string, size: string, within?: string) {
     await settled(page);
     // Both sizes have the same colours, so one size is enough.
     const colours = size === "desk";
     await screenshot(page, `${size}-${scheme}-${name}`);
     for (const finding of await seriousFindings(page, { within, without: colours ? [] : COLOUR_RULES }))
-      found.push(`${name}, ${scheme}: ${finding}`);
+      found.push(`${name}, ${size}, ${scheme}: ${finding}`);
     const pixels = await overhang(page);
-    if (pixels > 0) found.push(`${name}: ${pixels} pixels wider than the window`);
+    if (pixels > 0) found.push(`${name}, ${size}: ${pixels} pixels wider than the window`);
     if (!colours && !keepsScreenshots) return;
     // The next check starts in this colour scheme, so each check switches once.
     scheme = scheme === "light" ? "dark" : "light";
@@ -255,6 +261,6 @@ async function findings(page: Page, stops: Stop[], size: string): Promise<string
     await screenshot(page, `${size}-${scheme}-${name}`);
     if (!colours) return;
     const ofColours = await seriousFindings(page, { within, rules: COLOUR_RULES });
-    for (const finding of ofColours) found.push(`${name}, ${scheme}: ${finding}`);
+    for (const finding of ofColours) found.push(`${name}, ${size}, ${scheme}: ${finding}`);
   }
 }
