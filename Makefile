@@ -78,7 +78,7 @@ test-unit: tests $(NEXTEST) ## The tests that need no servers; 30 s
 test-long: ## The tests that `make test` leaves out: restores, a rolling upgrade, Schemathesis, samples in PHP and Java, shops, Medusa, images, a cluster, Compose, mutants, a thousand kills; hours
 	$(MAKE) --keep-going test-restore test-upgrade test-api test-samples test-shops test-medusa test-images test-cluster test-compose mutants test-faults
 
-test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, the packed Rust client, and the tests of the test servers themselves; 5 min
+test-restore: tests $(NEXTEST) ## Restores from dumps, an outbox of 2,000,000 rows, and the packed Rust client; 5 min
 	$(PROGRAMS)/local-stack with-servers -- $(NEXTEST) nextest run --workspace --profile long
 
 test-pages: all-programs $(PAGES) $(DOCS) $(SDK) ## The portal's pages in a real browser, on their own stack; 5 min
