@@ -21,4 +21,3 @@ mod stopping;
 mod tenant_keys;
 mod traces;
 mod two_tenants;
-mod webhook_tools;
