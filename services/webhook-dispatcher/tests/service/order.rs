@@ -1,10 +1,5 @@
 //! An order's events arrive in sequence, in whatever order the broker delivers them.
 
-use std::collections::BTreeSet;
-
-use diesel::dsl::sql;
-use diesel::sql_types::BigInt;
-use diesel_async::RunQueryDsl;
 use domain::{EventId, EventKind, Mode};
 use events::{Body, Envelope, WalletLowBalance};
 use serde_json::json;
@@ -12,44 +7,6 @@ use test_kit::until;
 
 use crate::harness::{Harness, LIFE};
 use crate::receiver::{Receiver, reply};
-
-#[tokio::test]
-async fn shuffled_and_repeated_events_arrive_once_and_in_order() {
-    let harness = Harness::start().await;
-    // Some answers fail, so that retries mix in.
-    let receiver = Receiver::start(|_, before| reply(if before % 7 == 3 { 500 } else { 200 }));
-    harness.endpoint(&receiver).await;
-
-    let orders: Vec<_> = (0..20).map(|_| harness.new_order(Mode::Live)).collect();
-    let mut envelopes = Vec::new();
-    for order in &orders {
-        for (sequence, kind) in (1..).zip(LIFE) {
-            let envelope = harness.envelope(order, sequence, kind);
-            envelopes.extend(std::iter::repeat_n(envelope, 1 + harness.entropy.below(2) as usize));
-        }
-    }
-    for index in (1..envelopes.len()).rev() {
-        envelopes.swap(index, harness.entropy.below(u32::try_from(index).unwrap() + 1) as usize);
-    }
-    for chunk in envelopes.chunks(32) {
-        harness.publish(chunk).await;
-    }
-
-    let arrived = || receiver.received().iter().map(|one| one.id()).collect::<BTreeSet<_>>().len();
-    until("all events arrive", async || arrived() == orders.len() * LIFE.len()).await;
-    for order in &orders {
-        let mut sequences = receiver.sequences(&order.reference);
-        // An attempt that was answered 500 is repeated at once behind itself.
-        sequences.dedup();
-        assert_eq!(sequences, (1..=8).collect::<Vec<_>>(), "{}", order.reference);
-    }
-    let mut conn = harness.connection().await;
-    let held_back: i64 = diesel::select(sql::<BigInt>("(SELECT count(*) FROM held_back_events)"))
-        .first(&mut conn)
-        .await
-        .unwrap();
-    assert_eq!(held_back, 0);
-}
 
 #[tokio::test]
 async fn an_early_event_waits_for_the_missing_one() {
