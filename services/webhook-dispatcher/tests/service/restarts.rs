@@ -16,47 +16,6 @@ use crate::process;
 use crate::receiver::{Latch, Receiver, Reply, reply};
 
 #[tokio::test]
-async fn crashes_in_the_middle_lose_nothing_and_keep_the_order() {
-    const PER_ENDPOINT: usize = 8;
-    let adjust = |settings: &mut webhook_dispatcher::Settings| settings.webhooks.per_endpoint = PER_ENDPOINT;
-    let mut harness = Harness::start_with(adjust, Clock::system()).await;
-    let receiver = Receiver::start(|_, _| {
-        let mut reply = reply(200);
-        reply.after = Duration::from_millis(5);
-        reply
-    });
-    harness.endpoint(&receiver).await;
-    let orders: Vec<_> = (0..30).map(|_| harness.new_order(Mode::Live)).collect();
-    let envelopes: Vec<_> = (1..)
-        .zip(LIFE)
-        .flat_map(|(sequence, kind)| orders.iter().map(move |order| (order, sequence, kind)))
-        .map(|(order, sequence, kind)| harness.envelope(order, sequence, kind))
-        .collect();
-    let crashes = envelopes.chunks(120);
-    let repeated_max = crashes.len() * (PER_ENDPOINT + 64);
-    for (round, chunk) in crashes.enumerate() {
-        harness.publish(chunk).await;
-        let seen = receiver.count();
-        until("the work has begun", async || receiver.count() > seen || receiver.count() >= 120 * round)
-            .await;
-        harness.crash_and_restart().await;
-    }
-    let arrived = || receiver.received().iter().map(|one| one.id()).collect::<BTreeSet<_>>().len();
-    until("all events arrive", async || arrived() == envelopes.len()).await;
-    for order in &orders {
-        let mut sequences = receiver.sequences(&order.reference);
-        // What was under way in a crash may come twice, but nothing overtakes it.
-        sequences.dedup();
-        assert_eq!(sequences, (1..=8).collect::<Vec<_>>(), "{}", order.reference);
-    }
-    let repeated = receiver.count() - envelopes.len();
-    assert!(
-        repeated <= repeated_max,
-        "{repeated} came twice; only what was under way or not yet written may"
-    );
-}
-
-#[tokio::test]
 async fn events_wait_in_the_broker_while_the_service_is_away() {
     let mut harness = Harness::start().await;
     let receiver = Receiver::kind();
