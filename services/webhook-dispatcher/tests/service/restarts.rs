@@ -1,6 +1,5 @@
 //! Crashes and restarts lose nothing.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
