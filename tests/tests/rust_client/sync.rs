@@ -1,124 +1,25 @@
-//! The sync record on PostgreSQL: one delivery, whatever happens to the processes of a shop.
+//! The sync record on PostgreSQL. `tests/shops` kills and repeats whole processes of a shop that uses it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use serde::{Deserialize, Serialize};
 use waybill_client::{
-    ClientOptions, Database, Environment, NewOrder, OrderSync, Row, SqlSyncStore, SyncError, SyncOutcome,
-    SyncStore, SystemEnvironment, TABLES, Waybill,
+    ClientOptions, Environment, NewOrder, OrderSync, SqlSyncStore, SyncError, SyncOutcome, SyncStore,
+    SystemEnvironment, TABLES, Waybill,
 };
 
 use crate::proxy::{Fault, FaultyProxy};
 use crate::readme::Postgres;
-use crate::shop::{TestShop, new_order, orders_and_debits};
+use crate::shop::{TestShop, new_order};
 
 const FEE: i64 = 4_900;
-const PROCESSES: usize = 50;
-/// The step at which the one process of a round dies that gets the claim.
-const ROUNDS: [&str; 5] = ["after claim", "before created", "", "", ""];
-const OUTCOMES: [&str; 5] = ["created", "recovered", "already_created", "in_progress", "failed"];
-/// Added to the place of an outcome: other exit codes are those of failed tests.
-const EXIT_CODE: usize = 10;
 
 pub(crate) async fn database_with_tables() -> anyhow::Result<Postgres> {
     let url = test_kit::database_url().await;
     local_stack::query(&url, TABLES).await?;
     Ok(Postgres(url))
-}
-
-/// A process of a shop: what it reads from its standard input.
-#[derive(Serialize, Deserialize)]
-struct Task<'a> {
-    database: &'a str,
-    base_url: &'a str,
-    key: &'a str,
-    reference: &'a str,
-    step: &'a str,
-    minutes: i64,
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn one_delivery_although_processes_die() -> anyhow::Result<()> {
-    let shop = TestShop::open().await?;
-    let proxy = FaultyProxy::start(shop.business.order_api()).await?;
-    let Postgres(database) = database_with_tables().await?;
-    proxy.fail([Fault::CutBefore, Fault::CutAfter]);
-    let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
-    for (minutes, step) in (0..).step_by(2).zip(ROUNDS) {
-        let (base_url, key) = (&proxy.base_url, &shop.live_key);
-        let task = Task { database: &database, base_url, key, reference: "1001", step, minutes };
-        for outcome in round(&serde_json::to_string(&task)?).await? {
-            *outcomes.entry(outcome).or_default() += 1;
-        }
-    }
-    let (orders, debits) = orders_and_debits(&shop.live()?, "1001").await?;
-    assert_eq!((orders.len(), debits), (1, 1), "{outcomes:?}");
-    let count = |outcome: &str| outcomes.get(outcome).copied().unwrap_or_default();
-    assert_eq!((count("killed"), count("recovered"), count("created")), (2, 1, 0), "{outcomes:?}");
-    assert!(count("already_created") >= 2 * PROCESSES / ROUNDS.len(), "{outcomes:?}");
-    assert_eq!(outcomes.values().sum::<usize>(), PROCESSES, "{outcomes:?}");
-    let seen: BTreeSet<_> = proxy.seen().into_iter().collect();
-    assert_eq!(seen.len(), 1, "the same bytes and key");
-    shop.stack.shut_down().await
-}
-
-/// The outcomes of processes that run at the same time.
-async fn round(task: &str) -> anyhow::Result<Vec<String>> {
-    let program = std::env::current_exe()?;
-    let arguments = ["--exact", "sync::process_of_a_shop", "--ignored", "--nocapture"];
-    let start = |_| -> anyhow::Result<Child> {
-        let mut child = Command::new(&program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .context("another process")?;
-        child.stdin.take().context("its input")?.write_all(task.as_bytes())?;
-        Ok(child)
-    };
-    let children: Vec<Child> = (0..PROCESSES / ROUNDS.len()).map(start).collect::<Result<_, _>>()?;
-    let ended = tokio::task::spawn_blocking(|| {
-        let wait = |mut child: Child| Ok(outcome_of(child.wait()?));
-        children.into_iter().map(wait).collect()
-    });
-    ended.await?
-}
-
-fn outcome_of(status: ExitStatus) -> String {
-    let place = status.code().and_then(|code| usize::try_from(code).ok()?.checked_sub(EXIT_CODE));
-    match place.and_then(|place| OUTCOMES.get(place)) {
-        Some(outcome) => (*outcome).to_owned(),
-        None if status.signal() == Some(9) => "killed".into(),
-        None => status.to_string(),
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "a process that the test above starts"]
-async fn process_of_a_shop() -> anyhow::Result<()> {
-    let input = std::io::read_to_string(std::io::stdin())?;
-    let Task { database, base_url, key, reference, step, minutes } = serde_json::from_str(&input)?;
-    let options = ClientOptions {
-        attempt_timeout: Duration::from_secs(5),
-        deadline: Duration::from_secs(20),
-        // Leases end by the clock, so the rounds of the test need not wait.
-        environment: Arc::new(Later(AtomicI64::new(minutes * 60_000))),
-        ..ClientOptions::default()
-    };
-    let waybill = Waybill::new(key, base_url, options)?;
-    let database = Deadly { database: Postgres(database.to_owned()), step: step.to_owned() };
-    let store = SqlSyncStore::new(database, waybill.mode());
-    let sync = OrderSync::new(waybill, store, "shop")?;
-    let outcome = sync.ensure(reference, || async { Ok(new_order(reference, FEE)) }).await?;
-    let place = OUTCOMES.iter().position(|known| *known == outcome.status()).context("an outcome")?;
-    std::process::exit(i32::try_from(EXIT_CODE + place)?);
 }
 
 /// The clock of a machine that is ahead.
@@ -132,49 +33,6 @@ impl Environment for Later {
     fn jitter(&self) -> f64 {
         0.0
     }
-}
-
-/// Kills its process at a step.
-struct Deadly {
-    database: Postgres,
-    step: String,
-}
-
-impl Database for Deadly {
-    type Transaction = (tokio_postgres::Client, bool);
-    type Error = anyhow::Error;
-
-    async fn begin(&self) -> anyhow::Result<Self::Transaction> {
-        Ok((self.database.begin().await?, false))
-    }
-
-    async fn rows(
-        &self,
-        (transaction, is_claim): &mut Self::Transaction,
-        statement: &'static str,
-        parameters: &[&str],
-    ) -> anyhow::Result<Vec<Row>> {
-        if self.step == "before created" && statement.contains("SET status = 'created'") {
-            die()?;
-        }
-        let rows = self.database.rows(transaction, statement, parameters).await?;
-        *is_claim |= !rows.is_empty() && statement.contains("INSERT INTO waybill_sync");
-        Ok(rows)
-    }
-
-    async fn commit(&self, (transaction, is_claim): Self::Transaction) -> anyhow::Result<()> {
-        self.database.commit(transaction).await?;
-        if is_claim && self.step == "after claim" {
-            die()?;
-        }
-        Ok(())
-    }
-}
-
-fn die() -> anyhow::Result<()> {
-    let id = std::process::id().to_string();
-    Command::new("kill").args(["-KILL", &id]).status()?;
-    anyhow::bail!("the process survived")
 }
 
 #[tokio::test(flavor = "multi_thread")]
