@@ -1,10 +1,7 @@
 //! Valid and invalid requests.
 
-use std::time::Duration;
-
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use settings::{Broker, Secret};
 use test_kit::until;
 
 use crate::harness::Harness;
@@ -82,27 +79,6 @@ async fn calls_without_the_internal_token_are_refused() {
     assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
 }
 
-#[tokio::test]
-async fn both_tokens_of_a_caller_are_accepted_and_no_other() {
-    let harness = Harness::start_with(|settings| {
-        settings.internal.callers.order_api = Some(Secret::new("the-next-of-order-api,the-one-of-order-api"));
-        settings.internal.callers.portal_api = Some(Secret::new("the-one-of-portal-api"));
-    })
-    .await;
-    let url = harness.internal.join(&format!("/internal/wallets/{}", harness.business())).expect("a path");
-    for (token, is_accepted) in [
-        ("the-next-of-order-api", true),
-        ("the-one-of-order-api", true),
-        ("the-one-of-portal-api", true),
-        ("the-one-of-wallet", false),
-        (harness.settings.internal.token.expose(), false),
-    ] {
-        let response = test_kit::client().get(url.clone()).bearer_auth(token).send().await.unwrap();
-        let expected = if is_accepted { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
-        assert_eq!(response.status(), expected, "{token}");
-    }
-}
-
 /// The status of `/health/ready`, and whether its database and its broker are there.
 async fn readiness(harness: &Harness) -> (u16, bool, bool) {
     let url = harness.management.join("/health/ready").expect("a path");
@@ -126,18 +102,4 @@ async fn the_service_is_ready_with_its_database_and_broker() {
 async fn a_new_instance_is_ready_without_the_broker() {
     let harness = Harness::start().await;
     until("the service is ready", async || readiness(&harness).await == (200, true, false)).await;
-}
-
-/// Or an instance with a wrong password would replace one that works.
-#[tokio::test]
-async fn a_new_instance_that_the_broker_refuses_is_not_ready() {
-    let url = test_kit::vhost().await.replace('@', "x@");
-    let harness = Harness::start_with(|settings| settings.broker = Broker::new(Secret::new(url))).await;
-    until("the database is there", async || readiness(&harness).await == (503, true, false)).await;
-    let ready = tokio::time::timeout(Duration::from_secs(3), async {
-        while readiness(&harness).await.0 == 503 {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    });
-    assert!(ready.await.is_err(), "it became ready");
 }
