@@ -1,5 +1,5 @@
-//! The portal's functions for single orders: search by any identifier, the original request, cancelling, and evidence
-//! of the recommended retries.
+//! The portal's functions for single orders: the original request, another attempt, and evidence of the recommended
+//! retries.
 
 use anyhow::Context;
 use chrono::{DateTime, TimeDelta};
@@ -13,14 +13,12 @@ use waybill_tests::{Business, PATIENCE, smallest_order, text};
 const FEE: i64 = 4_900;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_are_found_explained_and_cancelled_in_the_portal() -> anyhow::Result<()> {
+async fn orders_are_explained_and_attempted_again_in_the_portal() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(100_000).await?;
     let stranger = Business::sign_up(&stack).await?;
-    an_order_is_found_by_each_of_its_identifiers(&business, &stranger).await?;
     an_order_shows_its_original_request(&business, &stranger).await?;
-    an_order_can_be_cancelled_until_its_pickup(&business, &stranger).await?;
     a_failed_delivery_is_attempted_again_for_one_fee(&business).await?;
     stack.shut_down().await
 }
@@ -28,49 +26,6 @@ async fn orders_are_found_explained_and_cancelled_in_the_portal() -> anyhow::Res
 fn ids(page: &Value) -> Vec<String> {
     let orders = page["data"].as_array().into_iter().flatten();
     orders.filter_map(|order| order["id"].as_str()).map(str::to_owned).collect()
-}
-
-async fn search(business: &Business, text: &str, more: &str) -> anyhow::Result<Vec<String>> {
-    let text: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
-    Ok(ids(&business.portal.get(&format!("/orders?search={text}{more}")).await?))
-}
-
-async fn an_order_is_found_by_each_of_its_identifiers(
-    business: &Business,
-    stranger: &Business,
-) -> anyhow::Result<()> {
-    let test_key = business.integration(&business.test_key)?;
-    let body = smallest_order("searched #1");
-    let test = test_key.create("searched-1", &body).await?.expect(201)?;
-    let live = business.live()?.create("searched-1", &body).await?.expect(201)?;
-    let theirs = stranger.integration(&stranger.test_key)?.create("searched-1", &body).await?.expect(201)?;
-    let (test_id, live_id) = (text(&test, "id")?, text(&live, "id")?);
-    for name in ["id", "trackingCode"] {
-        assert_eq!(search(business, &text(&test, name)?, "").await?, [test_id.as_str()], "{name}");
-        assert_eq!(search(business, &text(&live, name)?, "&mode=live").await?, [live_id.as_str()], "{name}");
-        assert!(search(business, &text(&live, name)?, "&mode=test").await?.is_empty(), "{name}");
-        assert!(search(business, &text(&theirs, name)?, "").await?.is_empty(), "another business's");
-    }
-    assert_eq!(search(business, "  searched #1 ", "").await?, [live_id.as_str(), test_id.as_str()]);
-    assert_eq!(search(business, "searched #1", "&mode=test&status=created").await?, [test_id.as_str()]);
-    assert!(search(business, "searched #1", "&status=delivered").await?.is_empty());
-    let first = business.portal.get("/orders?search=searched+%231&limit=1").await?;
-    assert_eq!((ids(&first), &first["hasMore"]), (vec![live_id.clone()], &json!(true)));
-    let path = format!("/orders?search=searched+%231&startingAfter={live_id}");
-    assert_eq!(ids(&business.portal.get(&path).await?), [test_id.as_str()]);
-    for nothing in ["%", "searched 2", "Main Road"] {
-        assert!(search(business, nothing, "").await?.is_empty(), "{nothing}");
-    }
-    // Orders of the go-live have the same customer.
-    for part in ["searched", "SEARCHED #1", "Asha", "rao bengaluru", "9800000001", "0001", "560038"] {
-        let text = format!("{part} searched");
-        let is_found = async || Ok((search(business, &text, "").await?.len() == 2).then_some(()));
-        eventually(&format!("{text} to be found"), PATIENCE, is_found).await?;
-        assert_eq!(search(business, &text, "").await?, [live_id.as_str(), test_id.as_str()], "{text}");
-    }
-    let refused = business.portal.call(Method::GET, "/orders?search=+", None).await?;
-    assert_eq!((refused.status.as_u16(), refused.code()), (400, "invalid_request"));
-    Ok(())
 }
 
 async fn an_order_shows_its_original_request(business: &Business, stranger: &Business) -> anyhow::Result<()> {
@@ -99,42 +54,6 @@ async fn an_order_shows_its_original_request(business: &Business, stranger: &Bus
     assert_eq!(business.portal.get(&path).await?, request, "a replay does not replace the original request");
     let refused = stranger.portal.call(Method::GET, &path, None).await?;
     assert_eq!((refused.status.as_u16(), refused.code()), (404, "order_not_found"));
-    Ok(())
-}
-
-async fn an_order_can_be_cancelled_until_its_pickup(
-    business: &Business,
-    stranger: &Business,
-) -> anyhow::Result<()> {
-    let placed = business.live()?.create("called-off", &smallest_order("called-off")).await?.expect(201)?;
-    let id = text(&placed, "id")?;
-    let path = format!("/orders/{id}/cancel");
-    let refused = stranger.portal.call(Method::POST, &path, None).await?;
-    assert_eq!((refused.status.as_u16(), refused.code()), (404, "order_not_found"));
-    let faulty = business.portal.post(&path, &json!({ "reason": 7 })).await?;
-    assert_eq!((faulty.status.as_u16(), faulty.code()), (400, "invalid_request"));
-    let before = business.balance().await?;
-    let cancelled = business.portal.post(&path, &json!({ "reason": "Out of stock" })).await?.expect(200)?;
-    assert_eq!((&cancelled["status"], &cancelled["reason"]), (&json!("cancelled"), &json!("Out of stock")));
-    let again = business.portal.call(Method::POST, &path, None).await?.expect(200)?;
-    assert_eq!(again, cancelled, "repeated, without a body");
-    eventually("the refund", PATIENCE, || async {
-        Ok((business.balance().await? == before + FEE).then_some(()))
-    })
-    .await?;
-
-    let test_key = business.integration(&business.test_key)?;
-    let order = test_key.create("picked-up", &smallest_order("picked-up")).await?.expect(201)?;
-    let id = text(&order, "id")?;
-    for event in ["driver.assigned", "order.picked_up"] {
-        business
-            .portal
-            .post(&format!("/orders/{id}/simulate"), &json!({ "event": event }))
-            .await?
-            .expect(200)?;
-    }
-    let refused = business.portal.call(Method::POST, &format!("/orders/{id}/cancel"), None).await?;
-    assert_eq!((refused.status.as_u16(), refused.code()), (409, "order_not_cancellable"));
     Ok(())
 }
 

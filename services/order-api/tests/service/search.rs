@@ -101,6 +101,13 @@ async fn orders_are_found_by_words_and_filters_in_both_modes() {
         assert_eq!(references(&page(&service, owner.id, filter).await), expected, "{filter}");
         assert_eq!(found(&service, owner.id, "mc", &format!("&{filter}")).await, expected, "mc, {filter}");
     }
+    let live = page(&service, owner.id, "mode=live").await;
+    for name in ["id", "trackingCode"] {
+        let search = text(&live["data"][0], name);
+        assert_eq!(found(&service, owner.id, &search, "").await, [second], "{name}");
+        assert_eq!(found(&service, owner.id, &search, "&mode=test").await, Vec::<String>::new(), "{name}");
+        assert_eq!(found(&service, stranger.id, &search, "").await, Vec::<String>::new(), "{name}");
+    }
     // Roles that see phones masked.
     for query in ["search=9876543210", "search=3210&seesPhones=false"] {
         assert_eq!(references(&page(&service, owner.id, query).await), Vec::<String>::new(), "{query}");
