@@ -1,5 +1,4 @@
-//! Reading orders: lists that are stable while orders arrive, filters, and the timeline with money and webhooks. Reads
-//! never cross tenants or modes.
+//! Reading orders: filters, and the timeline with money and webhooks. Reads never cross tenants or modes.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +19,6 @@ async fn orders_and_their_timelines_are_read_by_their_own_business() -> anyhow::
     business.go_live(100_000).await?;
     let stranger = Business::sign_up(&stack).await?;
 
-    pages_are_stable_while_orders_arrive(&business).await?;
     filters_find_one_and_wrong_values_are_refused(&business, &stranger).await?;
     let order = a_timeline_lists_moves_money_and_webhooks(&business).await?;
     a_timeline_is_the_same_page_by_page(&business, &order).await?;
@@ -35,35 +33,6 @@ async fn get(key: &Integration, path: &str) -> anyhow::Result<Reply> {
 
 fn entries(page: &Value) -> Vec<Value> {
     page["data"].as_array().cloned().unwrap_or_default()
-}
-
-async fn pages_are_stable_while_orders_arrive(business: &Business) -> anyhow::Result<()> {
-    let key = business.integration(&business.test_key)?;
-    let mut placed = Vec::new();
-    for number in 0..7 {
-        let reply = key.create(&format!("page-{number}"), &smallest_order(&format!("page-{number}"))).await?;
-        placed.insert(0, text(&reply.expect(201)?, "id")?);
-    }
-    let (mut seen, mut query) = (Vec::new(), "?limit=2".to_owned());
-    loop {
-        let page = get(&key, &query).await?.expect(200)?;
-        let ids: Vec<String> =
-            entries(&page).iter().map(|order| text(order, "id")).collect::<anyhow::Result<_>>()?;
-        seen.extend(ids);
-        if page["hasMore"] == false {
-            break;
-        }
-        // Two more arrive between the pages.
-        for more in 0..2 {
-            let name = format!("meanwhile-{}-{more}", seen.len());
-            key.create(&name, &smallest_order(&name)).await?.expect(201)?;
-        }
-        query = format!("?limit=2&startingAfter={}", seen.last().context("no page is empty")?);
-    }
-    // The last is the business's first order, placed to go live.
-    assert_eq!(seen.len(), placed.len() + 1);
-    assert_eq!(seen[..placed.len()], placed);
-    Ok(())
 }
 
 async fn filters_find_one_and_wrong_values_are_refused(
