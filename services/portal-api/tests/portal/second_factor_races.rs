@@ -1,10 +1,8 @@
-//! Challenges of the other realm, concurrent uses of one, and keys.
+//! Challenges of the other realm, and keys.
 
-use diesel_async::SimpleAsyncConnection;
 use serde_json::json;
 
 use crate::authenticator::{Enrolled, FACTOR, MFA_KEY, SECOND_STEP, challenged, code, enrol, enrol_at};
-use crate::log_in_races::commit_when_awaited;
 use crate::portal::{Owner, Portal};
 use crate::staff::person;
 
@@ -15,27 +13,6 @@ async fn enrolled() -> (Portal, Owner, Enrolled) {
     let mut owner = portal.owner(EMAIL).await;
     let enrolled = enrol(&portal, &mut owner.client).await;
     (portal, owner, enrolled)
-}
-
-#[tokio::test]
-async fn of_two_concurrent_log_ins_with_a_code_one_succeeds() {
-    let (portal, _, enrolled) = enrolled().await;
-    let mut one = challenged(&portal, EMAIL).await;
-    let mut other = one.clone();
-    let body = code(&enrolled.app.now(&portal.clock));
-    // Log-ins lock the user before they check the code.
-    let mut holding = portal.connect().await;
-    holding.batch_execute("BEGIN; SELECT FROM accounts FOR UPDATE").await.unwrap();
-    let (a, b, ()) = tokio::join!(
-        one.post(SECOND_STEP, body.clone()),
-        other.post(SECOND_STEP, body),
-        commit_when_awaited(&portal, &mut holding, 2)
-    );
-    let mut statuses = [a.status, b.status];
-    statuses.sort_unstable();
-    assert_eq!(statuses, [200, 422], "{a:?} {b:?}");
-    let again = other.post(SECOND_STEP, code(&enrolled.recovery_codes[1])).await;
-    assert_eq!((again.status, again.code()), (401, "challenge_ended"), "it opens one session");
 }
 
 #[tokio::test]
@@ -51,16 +28,6 @@ async fn a_challenge_of_the_console_opens_nothing_at_the_portal() {
     let mut crossing = portal.stranger().with_header("cookie", &cookie);
     let refused = crossing.post(SECOND_STEP, code(&app.now(&portal.clock))).await;
     assert_eq!((refused.status, refused.code()), (401, "challenge_ended"));
-}
-
-#[tokio::test]
-async fn a_new_password_ends_the_challenges() {
-    let (portal, mut owner, enrolled) = enrolled().await;
-    let mut waiting = challenged(&portal, EMAIL).await;
-    let body = json!({ "currentPassword": "correct horse", "newPassword": "battery staple" });
-    assert_eq!(owner.client.put("/v1/portal/password", body).await.status, 204);
-    let ended = waiting.post(SECOND_STEP, code(&enrolled.app.now(&portal.clock))).await;
-    assert_eq!((ended.status, ended.code()), (401, "challenge_ended"));
 }
 
 #[tokio::test]
