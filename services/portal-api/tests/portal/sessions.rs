@@ -122,14 +122,6 @@ async fn a_log_in_replaces_the_session_that_the_browser_held() {
 }
 
 #[tokio::test]
-async fn a_session_works_on_every_instance() {
-    let portal = Portal::start().await;
-    let other = portal.another();
-    let owner = portal.owner("owner@shop.example").await;
-    assert_eq!(owner.client.at(other.public).get(SESSION).await.status, 200);
-}
-
-#[tokio::test]
 async fn foreign_pages_may_not_write() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;
