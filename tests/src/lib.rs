@@ -107,17 +107,6 @@ impl Business {
         text(&self.create(order).await?.expect(201)?, "id")
     }
 
-    /// As [`Business::place`], while services restart: repeats the request until there is a delivery.
-    pub async fn place_through_faults(&self, order: &Value) -> anyhow::Result<String> {
-        eventually("the delivery to be created", PATIENCE, || async {
-            match self.create(order).await {
-                Ok(reply) if reply.status.as_u16() < 429 => text(&reply.expect(201)?, "id").map(Some),
-                _ => Ok(None),
-            }
-        })
-        .await
-    }
-
     /// The operator records a bank transfer with the cash of an order, once the wallet knows that it was handed over.
     pub async fn pay_out(&self, order: &str, bank_reference: &str) -> anyhow::Result<Value> {
         let path = format!("/businesses/{}/remittances", self.portal.business_id);
@@ -135,22 +124,6 @@ impl Business {
         let key = self.live_key.as_ref().unwrap_or(&self.test_key);
         let idempotency_key = format!("shop-{}", text(order, "orderReference")?);
         self.integration(key)?.create(&idempotency_key, order).await
-    }
-
-    /// Reports events while services restart: retries each until it is accepted.
-    pub async fn drive_through_faults(&self, order: &str, events: &[&str], cod: i64) -> anyhow::Result<()> {
-        for event in events {
-            let report = Fleet::progress(order, event, cod);
-            eventually("a fleet report to be accepted", PATIENCE, || async {
-                match self.fleet.send(order, &report).await {
-                    Ok(reply) if reply.status.is_server_error() => Ok(None),
-                    Ok(reply) => reply.expect(200).map(Some),
-                    Err(_) => Ok(None),
-                }
-            })
-            .await?;
-        }
-        Ok(())
     }
 
     /// Waits for `count` different verified webhooks of an order. Returns them in order of arrival.
