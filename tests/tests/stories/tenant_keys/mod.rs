@@ -1,5 +1,4 @@
 //! The databases can be partitioned by business: the test reads the real schemas, as the migrations create them, from
-//! the catalogue and partitions them.
+//! the catalogue.
 
 mod keys;
-mod spread;
