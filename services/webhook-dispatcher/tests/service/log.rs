@@ -2,13 +2,13 @@
 
 use domain::{Clock, EventKind, Mode};
 use internal_api::webhooks::{DeliveryState, OrderDeliveriesQuery, Redelivery};
-use test_kit::{invalid_fields, refusal, until};
+use test_kit::{refusal, until};
 
 use crate::harness::{DeliveriesQuery, Harness, LIFE, retries};
 use crate::receiver::{Receiver, reply};
 
 #[tokio::test]
-async fn the_log_is_newest_first_in_pages_and_can_be_filtered() {
+async fn the_log_is_newest_first_in_pages() {
     let harness = Harness::start().await;
     let receiver = Receiver::start(|received, _| reply(if received.sequence() == 3 { 400 } else { 200 }));
     let endpoint = harness.endpoint(&receiver).await;
@@ -34,23 +34,6 @@ async fn the_log_is_newest_first_in_pages_and_can_be_filtered() {
     let rest =
         page(DeliveriesQuery { limit: Some(3), starting_after: after, ..Default::default() }).await.unwrap();
     assert_eq!((rest.data.as_slice(), rest.has_more), (&all[2..], false));
-
-    let failed = page(DeliveriesQuery { status: Some("failed".into()), ..Default::default() }).await.unwrap();
-    assert_eq!(failed.data.iter().map(|one| one.event).collect::<Vec<_>>(), [EventKind::OrderPickedUp]);
-    let delivered =
-        page(DeliveriesQuery { event: Some("order.delivered".into()), ..Default::default() }).await.unwrap();
-    assert_eq!(delivered.data.len(), 1);
-
-    for (query, field) in [
-        (DeliveriesQuery { status: Some("lost".into()), ..Default::default() }, "status"),
-        (DeliveriesQuery { event: Some("order.lost".into()), ..Default::default() }, "event"),
-        (DeliveriesQuery { limit: Some(0), ..Default::default() }, "limit"),
-        (DeliveriesQuery { limit: Some(101), ..Default::default() }, "limit"),
-        (DeliveriesQuery { starting_after: Some("whd_x".into()), ..Default::default() }, "startingAfter"),
-    ] {
-        let refused = refusal(page(query).await);
-        assert_eq!((refused.status, invalid_fields(&refused)), (400, vec![field]));
-    }
 }
 
 #[tokio::test]
