@@ -173,7 +173,7 @@ async fn every_key_and_every_reference_holds_the_business() -> anyhow::Result<()
 }
 
 /// The rules without the business.
-fn exceptions(service: Service) -> BTreeSet<&'static str> {
+pub(super) fn exceptions(service: Service) -> BTreeSet<&'static str> {
     let of_service = EXCEPTIONS.iter().filter(|exception| exception.service == service);
     of_service.map(|exception| exception.name).collect()
 }

@@ -1,4 +1,5 @@
 //! The databases can be partitioned by business: the test reads the real schemas, as the migrations create them, from
-//! the catalogue.
+//! the catalogue and partitions them.
 
 mod keys;
+mod spread;
