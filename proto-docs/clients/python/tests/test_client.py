@@ -242,6 +242,7 @@ class Keys(unittest.TestCase):
                     waybill.events.page(starting_after=f'"{TEST_KEY}"')
                 self.assertNotIn(TEST_KEY[12:], repr(vars(caught.exception)))
                 self.assertEqual(caught.exception.missing, ["sk_test_…"])
+                self.assertEqual(caught.exception.body["missing"], ["sk_test_…"])
         self.assertTrue(all("%22sk_test_…" in url and TEST_KEY[12:] not in url for url in urls), urls)
 
     def test_a_live_key_is_sent_over_plain_http_to_this_machine_only(self) -> None:

@@ -109,6 +109,8 @@ pub struct ApiError {
     pub required_paise: Option<i64>,
     /// The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).
     pub order: Option<ExistingOrder>,
+    /// The whole parsed answer without keys and secrets, such as `status` of the order, `differences` or `requiredScope`.
+    pub body: Map<String, Value>,
 }
 
 /// What to do about an [`ApiError`].
@@ -182,6 +184,7 @@ impl ApiError {
             balance_paise: whole("balancePaise"),
             required_paise: whole("requiredPaise"),
             order,
+            body,
         }
     }
 }
@@ -283,5 +286,13 @@ mod tests {
         let body = br#"{"code":"invalid_request","errors":[{"field":"","code":"invalid_type","message":"no object"}]}"#;
         let whole = ApiError::read("GET /x", 400, body, None, None);
         assert_eq!(whole.to_string(), "400 invalid_request: body: no object");
+    }
+
+    #[test]
+    fn every_member_of_the_body_can_be_read_without_keys() {
+        let body = br#"{"code":"illegal_transition","status":"delivered","differences":["a","sk_live_abc"]}"#;
+        let refused = ApiError::read("GET /x", 409, body, None, None);
+        assert_eq!((refused.status, &refused.body["status"]), (409, &Value::from("delivered")));
+        assert_eq!(refused.body["differences"], serde_json::json!(["a", "sk_live_…"]));
     }
 }

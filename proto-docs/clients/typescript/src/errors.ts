@@ -1,5 +1,5 @@
 /** What a call can fail with. `code` is for programs and stays the same; `message` is for people. */
-import { safeText } from "./redact.js";
+import { redactAll, safeText } from "./redact.js";
 import type { ErrorBody, ExistingOrder, FieldError, Warning } from "./types.js";
 
 /** The base of every error of this package, except wrong arguments (`TypeError`). */
@@ -42,8 +42,11 @@ export class ApiError extends WaybillError {
   readonly requiredPaise: number | undefined;
   /** The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`). */
   readonly order: ExistingOrder | undefined;
+  /** The whole parsed answer without keys and secrets, such as `status` of the order, `differences` or `requiredScope`. */
+  readonly body: Readonly<Partial<ErrorBody>>;
 
   constructor(
+    /** The status of the answer. That of the order is in `body.status`. */
     readonly status: number,
     body: Partial<ErrorBody>,
     requestId: string | undefined,
@@ -63,6 +66,7 @@ export class ApiError extends WaybillError {
     this.balancePaise = wholeOf(body.balancePaise);
     this.requiredPaise = wholeOf(body.requiredPaise);
     this.order = hasAll(body.order, DELIVERY_FIELDS) ? body.order : undefined;
+    this.body = redactAll(body);
   }
 }
 

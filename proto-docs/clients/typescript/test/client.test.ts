@@ -337,6 +337,7 @@ describe("keys", () => {
       const error = await failure(type, waybill.events.page({ startingAfter: `"${TEST_KEY}"` }));
       assert.ok(!inspect(error, { depth: 9 }).includes(TEST_KEY.slice(12)), inspect(error));
       assert.deepEqual(error.missing, ["sk_test_…"]);
+      assert.deepEqual(error.body.missing, ["sk_test_…"]);
     }
     assert.ok(
       urls.every((url) => url.includes("%22sk_test_…") && !url.includes(TEST_KEY.slice(12))),

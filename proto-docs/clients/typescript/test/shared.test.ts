@@ -38,6 +38,16 @@ test("an error about the whole body is kept", () => {
   assert.deepEqual(errorOf(400, { errors }).errors, errors);
 });
 
+test("every member of an error's body can be read, without keys", () => {
+  const body: Parameters<typeof errorOf>[1] = { code: "illegal_transition", status: "delivered", legal: [] };
+  const refused = errorOf(409, body);
+  assert.deepEqual([refused.status, refused.body], [409, body]);
+  const differences = ["customer.name", "sk_live_abc"];
+  const reused = errorOf(422, { code: "idempotency_key_reused", differences });
+  assert.deepEqual(reused.body.differences, ["customer.name", "sk_live_…"]);
+  assert.equal(errorOf(403, { requiredScope: "orders:read" }).body.requiredScope, "orders:read");
+});
+
 test("the bodies of events are the bytes that were sent", async () => {
   const { elementsOf } = await import(new URL("../elements.js", import.meta.url).href);
   const sent = ['{"a":"],[{\\"", "b": [1, {"data":[2,3]}]}', '{"n":1.0,"\\u00e9":"é☕"}', "{}"];

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Optional
 
-from ._secret import safe_text
+from ._secret import redact_all, safe_text
 
 if TYPE_CHECKING:
     from .schema import ExistingOrder, Fault, Warning
@@ -69,6 +69,8 @@ class ApiError(WaybillError):
         self.required_paise = _whole(body.get("requiredPaise"))
         #: The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).
         self.order: Optional[ExistingOrder] = body["order"] if has_all(body.get("order"), DELIVERY_FIELDS) else None
+        #: The whole parsed answer without keys and secrets, such as `status` of the order, `differences` or `requiredScope`.
+        self.body: Mapping[str, Any] = redact_all({name: part for name, part in body.items() if part is not None})
 
     def __str__(self) -> str:
         named = "; ".join(f"{fault['field'] or 'body'}: {fault['message']}" for fault in self.errors)
