@@ -27,12 +27,16 @@ const withoutTags = (text) =>
 /** Programs read a page without knowing its address. */
 const withAddresses = (text) => text.replace(/\]\(\/(?!docs\/|v1\/)/g, `](${ORIGIN}/docs/`);
 
+/** Users of a package do not develop it. */
+const sourceOf = (source) =>
+  source.includes("/clients/") ? read(source).replace(/\n## Development\n[\s\S]*?(?=\n## |$)/, "") : read(source);
+
 const pages = [
   ...SOURCES.map(({ area, source, path }) => ({
     area,
     path,
-    text: asPage(withPowerShell(read(source)), source),
-    plain: withAddresses(asPlain(withPowerShell(read(source)), source)),
+    text: asPage(withPowerShell(sourceOf(source)), source),
+    plain: withAddresses(asPlain(withPowerShell(sourceOf(source)), source)),
   })),
   ...referencePages(home).map(([path, text, source]) => ({
     area: "reference",
@@ -43,8 +47,10 @@ const pages = [
   })),
 ];
 
-/** Integrators know the brand of their operator. Only code has the name of the packages' class. */
+/** Integrators know the brand of their operator, and have no copy of this repository. Only code has the name of the packages' class. */
 for (const { area, path, plain } of pages) {
+  const leak = SEARCHED.includes(area) && plain.match(/.*(?:proto-docs\/|make test|ord_[0-9A-HJKMNP-TV-Z]{26}\/).*/);
+  if (leak) throw new Error(`${path} names what only this repository has: ${leak[0]}`);
   outsideOfCode(plain, (part) => {
     if (SEARCHED.includes(area) && /\bWaybill\b/.test(part))
       throw new Error(`${path} names Waybill outside of code: ${part}`);
