@@ -42,7 +42,7 @@ async fn advance(state: &State, due: &Simulation) -> Result<(), MoveError> {
         let Some(event) = run.scenario.next(order.state, run.steps_done) else {
             return Ok(simulations::end(conn, &run).await?);
         };
-        let order = move_simulated(state, conn, order, event).await?;
+        let order = move_simulated(state, conn, order, event, None).await?;
         match run.after_step(order.state, state.unit.clock.now()) {
             Some(rest) => simulations::schedule(conn, &[rest]).await?,
             None => simulations::end(conn, &run).await?,

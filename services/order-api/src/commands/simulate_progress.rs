@@ -3,13 +3,15 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, DeliveryState, EventKind, EvidencePlace, Mode, OrderId, RecipientRelation};
+use domain::{
+    BusinessId, DeliveryState, EventKind, EvidencePlace, FailureReason, Mode, OrderId, RecipientRelation,
+};
 use events::{Driver, ProgressData};
 use postgres::StoreError;
 
 use super::move_order::{MoveError, move_order};
 use super::record_attempt::{Reported, record_attempt};
-use crate::domain::{Evidence, Order, Scenario, Simulation};
+use crate::domain::{Decided, Decision, Evidence, Order, Scenario, Simulation};
 use crate::order_events::Progress;
 use crate::state::State;
 use crate::store::{evidence, orders, simulations};
@@ -41,10 +43,11 @@ pub async fn simulate_progress(
     business: BusinessId,
     id: OrderId,
     event: EventKind,
+    reason_code: Option<FailureReason>,
 ) -> Result<Simulated, SimulateError> {
     let simulate = async |conn: &mut _| -> Result<Simulated, SimulateError> {
         let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
-        let order = move_simulated(state, conn, order, event).await?;
+        let order = move_simulated(state, conn, order, event, reason_code).await?;
         let run = match simulations::of_order(conn, business, id).await? {
             Some(run) if run.scenario.next(order.state, run.steps_done).is_none() => {
                 simulations::end(conn, &run).await?;
@@ -57,14 +60,18 @@ pub async fn simulate_progress(
     state.unit.transaction(simulate).await
 }
 
-/// Starts a run to `delivered` and, for cash on delivery, to `settled`. Replaces an active run.
+/// Starts a run to `delivered` and, for cash on delivery, to `settled`. Replaces an active run. A requested attempt begins
+/// at once.
 pub async fn start_simulation(
     state: &State,
     business: BusinessId,
     id: OrderId,
 ) -> Result<Simulated, SimulateError> {
     let start = async |conn: &mut _| -> Result<Simulated, SimulateError> {
-        let order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
+        let mut order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
+        if has_requested_attempt(&order) && order.state.can_be_reattempted(state.attempts_max) {
+            order = move_simulated(state, conn, order, EventKind::DriverAssigned, None).await?;
+        }
         let run = Simulation::new(id, business, Scenario::Delivered, state.unit.clock.now());
         if run.scenario.next(order.state, run.steps_done).is_none() {
             let legal = order.state.legal(state.attempts_max);
@@ -73,7 +80,11 @@ pub async fn start_simulation(
         simulations::schedule(conn, &[run]).await?;
         Ok(Simulated { order, run: Some(run) })
     };
-    state.unit.database.transaction(start).await
+    state.unit.transaction(start).await
+}
+
+fn has_requested_attempt(order: &Order) -> bool {
+    matches!(order.decided, Some(Decided { decision: Decision::Reattempt { .. }, .. }))
 }
 
 /// Applies the report of a fictitious fleet.
@@ -82,8 +93,10 @@ pub(super) async fn move_simulated(
     conn: &mut AsyncPgConnection,
     order: Order,
     event: EventKind,
+    reason_code: Option<FailureReason>,
 ) -> Result<Order, MoveError> {
     let mut progress = simulated_progress(state, event, &order);
+    progress.data.reason_code = reason_code.map(|code| code.to_string());
     let mut reported = Reported { report_id: "simulation".into(), evidence: None, code_verified: None };
     if event == EventKind::OrderDelivered {
         reported.evidence = Some(simulated_evidence(progress.occurred_at));

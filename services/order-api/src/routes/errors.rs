@@ -245,8 +245,8 @@ pub(super) fn from_decide(error: DecideError) -> ApiError {
             "The order is {status}. It is {wanted} after an attempt that failed, while the fleet has the parcel."
         ),
         Refusal::Refunded(status) => format!(
-            "The order is {status} since before its pickup, and its fee was refunded. Place a new order, with a new \
-             orderReference and a new Idempotency-Key."
+            "The order ended as {status} before its pickup; the fee of a live order is refunded. Place a new \
+             order, with a new orderReference and a new Idempotency-Key."
         ),
         Refusal::AttemptsUsed(max) => {
             format!("The order had all of its {max} attempts. Request its return, and place a new order.")
@@ -296,8 +296,13 @@ pub(super) fn from_move(error: MoveError) -> ApiError {
 pub(super) fn from_simulate(error: SimulateError) -> ApiError {
     match error {
         SimulateError::NothingLeft(state, legal) => {
+            let hint = if legal.contains(&EventKind::DriverAssigned) {
+                " Request another attempt first."
+            } else {
+                ""
+            };
             let message = format!(
-                "Nothing leads from status {} to a delivery. Possible now: {}.",
+                "Nothing leads from status {} to a delivery.{hint} Possible now: {}.",
                 state.status,
                 in_words(&legal)
             );

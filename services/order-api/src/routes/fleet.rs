@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
-use domain::{EventKind, FailureReason, OrderId, Paise};
+use domain::{EventKind, OrderId, Paise};
 use events::{Driver, ProgressData};
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, TextRule, no_query, read_json, read_query};
@@ -72,13 +72,7 @@ pub(super) fn read_report(
         Some(EventKind::OrderFailed) => fields.required_text("reason", REASON),
         _ => fields.optional_text("reason", REASON),
     };
-    let reason_code = match event {
-        Some(EventKind::OrderFailed) => {
-            let allowed = FailureReason::words().collect::<Vec<_>>().join(", ");
-            fields.optional_word::<FailureReason>("reasonCode", &format!("one of {allowed}"))
-        }
-        _ => None,
-    };
+    let reason_code = integration::reason_code(&fields, event);
     let cod_amount = match event {
         Some(event) if event.is_cash() => {
             fields.required_integer("codAmountPaise", 0, Paise::REQUEST_MAX.get())

@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Utc};
-use domain::{EventKind, KeyScope, Mode, OrderId, TrackingCode};
+use domain::{EventKind, FailureReason, KeyScope, Mode, OrderId, TrackingCode};
 use internal_api::PageQuery;
 use internal_api::orders::OrderView;
 use serde_json::Value;
@@ -129,6 +129,15 @@ pub(super) fn progress_event(fields: &Fields<'_>, alternatives: &str) -> Option<
         return None;
     }
     Some(event)
+}
+
+/// Only a failed delivery has one.
+pub(super) fn reason_code(fields: &Fields<'_>, event: Option<EventKind>) -> Option<FailureReason> {
+    if event != Some(EventKind::OrderFailed) {
+        return None;
+    }
+    let allowed = FailureReason::words().collect::<Vec<_>>().join(", ");
+    fields.optional_word("reasonCode", &format!("one of {allowed}"))
 }
 
 pub(super) fn parse_business(id: &str) -> Result<domain::BusinessId, ApiError> {

@@ -4,7 +4,7 @@
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path, Payload};
-use domain::{BusinessId, EventKind, KeyScope, Mode, OrderId};
+use domain::{BusinessId, EventKind, FailureReason, KeyScope, Mode, OrderId};
 use internal_api::orders::SimulatedOrderView;
 use serde_json::Value;
 use web::{ApiError, FieldErrors, Fields, JsonBody, no_query, read_json};
@@ -16,7 +16,8 @@ use crate::state::State;
 
 /// The requested simulation.
 pub(super) enum Simulation {
-    Event(EventKind),
+    /// With the code of the reason, if the delivery fails.
+    Event(EventKind, Option<FailureReason>),
     Auto,
 }
 
@@ -77,9 +78,15 @@ pub(super) fn read(body: &Value) -> Result<Simulation, ApiError> {
         return Ok(Simulation::Auto);
     }
     let field_errors = FieldErrors::default();
-    let event = Fields::of_body(body, &field_errors)
-        .and_then(|fields| integration::progress_event(&fields, "auto, "));
-    event.map(Simulation::Event).ok_or_else(|| ApiError::invalid(field_errors))
+    let requested = Fields::of_body(body, &field_errors).and_then(|fields| {
+        let event = integration::progress_event(&fields, "auto, ");
+        let reason_code = integration::reason_code(&fields, event);
+        Some(Simulation::Event(event?, reason_code))
+    });
+    match requested {
+        Some(requested) if field_errors.is_empty() => Ok(requested),
+        _ => Err(ApiError::invalid(field_errors)),
+    }
 }
 
 async fn simulate(
@@ -92,7 +99,9 @@ async fn simulate(
     let simulated = tasks
         .run(async move {
             match requested {
-                Simulation::Event(event) => simulate_progress(&running, business, id, event).await,
+                Simulation::Event(event, reason_code) => {
+                    simulate_progress(&running, business, id, event, reason_code).await
+                }
                 Simulation::Auto => start_simulation(&running, business, id).await,
             }
         })

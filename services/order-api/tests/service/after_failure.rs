@@ -420,3 +420,34 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", ""]);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_simulated_failure_has_a_code_and_auto_begins_a_requested_attempt() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(0);
+    let test = business.test()?;
+    let order = text(&test.create("simulated", &smallest_order("simulated")).await?.expect(201)?, "id");
+    let call = async |name: &str, body: Value| -> anyhow::Result<Reply> {
+        test.call(Method::POST, &format!("/{order}/{name}"), Some(&body)).await
+    };
+    for event in ["driver.assigned", "order.picked_up"] {
+        call("simulate", json!({ "event": event })).await?.expect(200)?;
+    }
+    let unknown = json!({ "event": "order.failed", "reasonCode": "lost" });
+    assert_eq!(refusal(&call("simulate", unknown).await?), (400, "invalid_request"));
+    let known = json!({ "event": "order.failed", "reasonCode": "customer_refused" });
+    let failed = call("simulate", known).await?.expect(200)?;
+    assert_eq!((&failed["status"], &failed["reasonCode"]), (&json!("failed"), &json!("customer_refused")));
+
+    let auto = json!({ "event": "auto" });
+    let undecided = call("simulate", auto.clone()).await?;
+    assert_eq!(refusal(&undecided), (409, "illegal_transition"));
+    assert!(text(&undecided.body, "message").contains("Request another attempt first."));
+    call("reattempt", json!({})).await?.expect(200)?;
+    let started = call("simulate", auto).await?.expect(200)?;
+    assert_eq!(
+        (&started["status"], &started["simulation"]["nextEvent"]),
+        (&json!("driver_assigned"), &json!("order.picked_up"))
+    );
+    Ok(())
+}

@@ -208,9 +208,12 @@ pub(in crate::routes) struct NewDeliveryDetails {
 
 /// The event to simulate.
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub(in crate::routes) struct SimulateProgress {
     /// What happens; `auto` moves the order to its end automatically.
     event: SimulatedEvent,
+    /// Of `order.failed`: why, as a fleet says it.
+    reason_code: Option<FailureCode>,
 }
 
 /// Something that happened to a delivery, by its `event`.

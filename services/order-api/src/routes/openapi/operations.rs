@@ -37,6 +37,7 @@ use crate::routes::{
 const KEY_WAIT_S: u64 = 1;
 const FAILURES_WAIT_S: u64 = 12;
 const TRACKING_WAIT_S: u32 = 2;
+const REATTEMPT_NOTE: &str = "Call before you come";
 
 pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
     let mut all = of_orders(samples)?;
@@ -133,7 +134,9 @@ fn of_failures(samples: &Samples) -> [Operation; 3] {
     let view = |order| text_of(&views::order_view(&samples.tracking_urls, order));
     let now = samples.failed_order(None).updated_at;
     let date = reattempt_days(now).1;
-    let again = Decision::Reattempt { on: Some(date) };
+    let again = Decision::Reattempt { on: None };
+    let mut asked = samples.failed_order(Some(again));
+    asked.set_reattempt_note(Some(REATTEMPT_NOTE.to_owned()));
     let refused = |decision, refusals: &[Refusal]| {
         let refusals = refusals.iter().map(|refusal| DecideError::Refused(decision, *refusal));
         refusals.map(errors::from_decide).collect::<Vec<_>>()
@@ -146,8 +149,9 @@ fn of_failures(samples: &Samples) -> [Operation; 3] {
     corrected.details = correction.applied_to(&corrected.details).into();
     [
         Operation::new("reattemptOrder")
-            .body("date", "On a day", text_of(&json!({ "date": date, "note": "Call before you come" })))
-            .answer("requested", "Requested", view(samples.failed_order(Some(again))))
+            .body("note", "As soon as possible", text_of(&json!({ "note": REATTEMPT_NOTE })))
+            .body("date", "On a day", text_of(&json!({ "date": date, "note": REATTEMPT_NOTE })))
+            .answer("requested", "Requested", view(asked))
             .errors(with_key(KeyScope::WriteOrders))
             .errors([errors::order_not_found()])
             .errors(refused(
@@ -318,7 +322,7 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
     };
     let bodies = [
         with_payment(json!({ "paymentType": "prepaid", "deliveryFeePaise": null })),
-        json!({ "orderReference": "1001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } }),
+        json!({ "orderReference": "2001", "payment": { "paymentType": "cash", "deliveryFeePaise": "49" } }),
         with_payment(json!({ "paymentType": "cod", "deliveryFeePaise": 4900, "codAmount": 154_800 })),
     ];
     let bad_key = (HeaderName::from_static("idempotency-key"), HeaderValue::from_static("a\tb"));

@@ -53,7 +53,7 @@ pub(in crate::routes) struct TrackingPath {
 pub(in crate::routes) struct CreateHeaders {
     /// A stable unique text per local order, such as `<website>-<order id>`: 1 to 255 printable ASCII characters. It is kept as
     /// long as the order, for your business and mode.
-    #[param(rename = "Idempotency-Key", example = "malabar-coffee-1001")]
+    #[param(rename = "Idempotency-Key", example = "malabar-coffee-2001")]
     idempotency_key: IdempotencyKey,
 }
 

@@ -29,7 +29,7 @@ const BEGIN_S: i64 = 1_769_851_800;
 pub(super) const SMALLEST: &str = include_str!("examples/smallest.json");
 pub(super) const FULL: &str = include_str!("examples/full.json");
 pub(super) const COD: &str = include_str!("examples/cod.json");
-pub(super) const IDEMPOTENCY_KEY: &str = "malabar-coffee-1001";
+pub(super) const IDEMPOTENCY_KEY: &str = "malabar-coffee-2001";
 pub(super) const CANCEL_REASON: &str = "The customer changed their mind";
 
 pub(super) const DELIVERY_CODE: &str = "482915";

@@ -314,6 +314,9 @@ fn each_kind_of_webhook_has_a_schema_and_new_kinds_are_let_in() {
     ] {
         assert_eq!(schema.check(&body).is_ok(), is_good, "{body:#}");
     }
+    let media = "/webhooks/orderEvent/post/requestBody/content/application~1json/examples/test/value";
+    let test = document.pointer(media).unwrap();
+    assert_eq!((&test["mode"], &test["order"]["orderReference"]), (&json!("test"), &json!("webhook-test")));
     let union = &document["components"]["schemas"]["WebhookEvent"];
     for kind in EventKind::VARIANTS {
         assert!(union["discriminator"]["mapping"][kind.as_str()].is_string(), "{kind}");

@@ -1,7 +1,7 @@
 //! The bodies of the webhooks that a business receives (SPECIFICATION §4.2).
 
 use chrono::{DateTime, Utc};
-use domain::{EventId, EventKind, Mode, OrderId};
+use domain::{CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId};
 use events::{OrderSnapshot, ProgressData};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,7 +25,8 @@ pub(in crate::routes) struct WebhookEvent {
     /// Stays the same however often the event is sent: drop ids that you have already received.
     id: EventId,
     event: EventKind,
-    /// Rises with each event of an order. Ignore an event whose sequence is not higher than the last one that you took.
+    /// Rises with each event of an order. An event whose sequence is not higher than the last one that you applied changes no
+    /// status: record what matters on its own, such as the amount of `cod.collected`, and ignore the rest.
     sequence: Option<i64>,
     mode: Mode,
     /// When it happened.
@@ -79,7 +80,10 @@ fn description(kind: EventKind) -> &'static str {
         EventKind::CodHandedOver => "The driver handed the cash over.",
         EventKind::CodSettled => "The cash was settled with you.",
         EventKind::WalletLowBalance => "The wallet holds less than its threshold. This event has no order.",
-        EventKind::WebhookTest => "The test of an endpoint, about an order that does not exist.",
+        EventKind::WebhookTest => {
+            "The test of an endpoint, about an order that does not exist. Its `mode` is always `test`, also at an endpoint \
+             that gets live events only."
+        }
     }
 }
 
@@ -150,10 +154,28 @@ pub(super) fn examples(samples: &Samples) -> Vec<Sample> {
         data: json!({ "balancePaise": 45_100, "thresholdPaise": 50_000 }),
         ..body(samples, &[], Value::Null)
     };
-    let test = WebhookEvent { event: EventKind::WebhookTest, ..body(samples, &[], json!({})) };
-    let others = [("low_balance", low_balance), ("test", test)];
+    let others = [("low_balance", low_balance), ("test", test_of_endpoint(samples))];
     let others = others.map(|(name, body)| (name, body.event.as_str(), text_of(&body)));
     of_orders(samples).into_iter().chain(further(samples)).chain(others).collect()
+}
+
+/// As webhook-dispatcher makes it up.
+fn test_of_endpoint(samples: &Samples) -> WebhookEvent {
+    let (id, tracking_code) = (samples::order_id(), samples::tracking_code(Mode::Test));
+    let order = OrderSnapshot {
+        id,
+        order_reference: "webhook-test".to_owned(),
+        tracking_url: format!("https://tracking.example/track/{tracking_code}"),
+        tracking_code,
+        status: DeliveryStatus::Created,
+        cod_status: CodStatus::NotApplicable,
+    };
+    WebhookEvent {
+        event: EventKind::WebhookTest,
+        mode: Mode::Test,
+        order: Some(WebhookOrder { order, service_order_id: id }),
+        ..body(samples, &[], json!({}))
+    }
 }
 
 /// The kinds that the other examples lack. Those of the cash are of an order with cash on delivery.
