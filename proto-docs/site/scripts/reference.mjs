@@ -2,22 +2,55 @@
 import { readFileSync } from "node:fs";
 import { codeTabs } from "./markdown.mjs";
 import { read } from "./outline.mjs";
-import { callOf, samples } from "./samples.mjs";
+import { callOf, PLACEHOLDERS, samples } from "./samples.mjs";
 import { asList, fieldTables } from "./schema.mjs";
 
 /** Its texts name the default brand. */
 export const DOCUMENT = JSON.parse(
   read("proto-docs/openapi/order-api.json").replace(/\bWaybill\b/g, "OPERATORBRAND"),
 );
-const { resolve, rows, parameter } = fieldTables(DOCUMENT);
+const { resolve, rows, parameter } = fieldTables(DOCUMENT, ["WebhookEvent"]);
 const CAUSES = JSON.parse(readFileSync(new URL("../pages/errors.json", import.meta.url), "utf8"));
 
 /** Whether the same request can be sent again: the values of `retry` in pages/errors.json. */
 const RETRY = {
-  wait: "Yes: the same request, with the same Idempotency-Key, after `Retry-After` if the response has it.",
-  cause: "Only when the cause is gone: then the same request, with the same Idempotency-Key.",
-  key: "Not with the same key or token. With a valid one, the same request, with the same Idempotency-Key, after `Retry-After` if the response has it.",
+  wait: "Yes: the same request, after the seconds of `Retry-After` if the response has it.",
+  cause: "Only when the cause is gone: then the same request.",
+  key: "Not with the same key or token. With a valid one, the same request, after the seconds of `Retry-After` if the response has it.",
   no: "Not the same request.",
+};
+
+/** Only a new order has an Idempotency-Key, and only a simulated event is another one when it is repeated. */
+function retryOf(code, calls) {
+  const { retry } = CAUSES[code];
+  const has = (id) => calls.length === 0 || calls.some((call) => call.id === id);
+  return [
+    RETRY[retry],
+    retry !== "no" &&
+      has("createOrder") &&
+      "A new order is repeated with the same Idempotency-Key and the same body.",
+    retry === "wait" &&
+      has("simulateOrder") &&
+      "Read a test order before you repeat a simulated event: the first one may have happened.",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** What `data` of a kind can contain; the document has one schema for most kinds. The fleet may add these to any other kind. */
+const REPORTED = ["driver", "reason"];
+const CASH = ["codAmountPaise", ...REPORTED];
+const DATA = {
+  "order.created": [],
+  "order.delivered": ["evidence", ...REPORTED],
+  "order.failed": ["reason", "reasonCode", "evidence", "driver"],
+  "order.reattempt_scheduled": ["reattempt"],
+  "order.returning": ["reasonCode"],
+  "cod.collected": CASH,
+  "cod.handed_over": CASH,
+  "cod.settled": [...CASH, "remittance"],
+  "wallet.low_balance": ["balancePaise", "thresholdPaise"],
+  "webhook.test": ["reason"],
 };
 
 /** The order of reading. A call that is missing here stops the build. Names of calls that the document lacks are skipped. */
@@ -83,22 +116,37 @@ function answersOf(operation) {
       answer.description,
       headers.length ? `Headers: ${headers.join(", ")}` : "",
       example === undefined ? "" : json(example),
-      media?.schema ? `### Fields of the response\n\n${asList(rows(media.schema))}` : "",
+      media?.schema ? `### Fields of the response\n\n${fieldsOf(media.schema)}` : "",
     ];
   });
+}
+
+/** Events have a page of their own. */
+const OF_FEED =
+  "Each event is one of the [kinds of events](/reference/events), as the body of its webhook. `wallet.low_balance` and `webhook.test` belong to no order, and are not in the feed.";
+
+function fieldsOf(schema) {
+  const found = rows(schema);
+  const isOfEvents =
+    JSON.stringify(schema).includes("/WebhookEvent") ||
+    JSON.stringify(resolve(schema)).includes("/WebhookEvent");
+  return [found.length ? asList(found) : "", isOfEvents ? OF_FEED : ""].filter(Boolean).join("\n\n");
 }
 
 function callPage({ path, method, operation }) {
   const caller = callers[Object.keys(operation.security?.[0] ?? {})[0]];
   const body = operation.requestBody?.content["application/json"];
   const examples = Object.values(body?.examples ?? {});
+  const call = callOf(path, method, operation);
+  const placeholder = PLACEHOLDERS.find(([text]) => call.path.includes(text));
   return [
     `# ${operation.summary}`,
     `<p class="call"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>`,
     caller ? `Authentication: ${caller}` : "No authentication.",
     operation.description,
     "## Example",
-    codeTabs(samples(callOf(path, method, operation))),
+    placeholder ? `Replace \`${placeholder[0]}\` with the id of ${placeholder[1]}.` : "",
+    codeTabs(samples(call)),
     operation.parameters?.length ? `## Parameters\n\n${asList(operation.parameters.map(parameter))}` : "",
     body ? `## Body\n\n${asList(rows(body.schema))}` : "",
     ...(examples.length > 1 ? examples.map(({ summary, value }) => `### ${summary}\n\n${json(value)}`) : []),
@@ -131,7 +179,7 @@ function errorPage(code, { status, body, calls }) {
     `<p class="call"><span class="method error">${status}</span> <code>${code}</code></p>`,
     `**Cause.** ${CAUSES[code].cause}`,
     `**What to do.** ${CAUSES[code].fix}`,
-    `**Retry.** ${RETRY[CAUSES[code].retry]}`,
+    `**Retry.** ${retryOf(code, calls)}`,
     "## Example",
     json({ ...body, docs: `https://api.delivery.example/docs/errors/${code}` }),
     calls.length ? "## Calls" : "## Calls\n\nAny.",
@@ -147,7 +195,8 @@ function errorsPage() {
   return [
     "# Errors",
     "Every error has the same body: `message` for people, `code` for programs, and `requestId`, which the operator needs when you ask for help. `docs` is the address of the code's page here. Programs decide by `code` and status, never by `message`.",
-    "[What each status means](/#errors), and when to retry.",
+    "`Retry-After` is a number of seconds. [What each status means](/#errors), and when to retry.",
+    'The packages have common members as properties of the error, and the whole body in `body`: `error.body.differences` in TypeScript, `error.body["differences"]` in Python and Rust.',
     "| code | status | cause |\n| --- | --- | --- |",
     lines.join("\n"),
     "## Codes of fields",
@@ -172,12 +221,15 @@ function eventsPage() {
   };
   const section = (kind) => {
     const name = kind.properties.event.enum[0];
-    const data = rows(kind.properties.data);
+    const carried = DATA[name] ?? REPORTED;
+    const unlisted = Object.keys(exampleOf(name).data).find((field) => !carried.includes(field));
+    if (unlisted) throw new Error(`DATA of scripts/reference.mjs lacks ${unlisted} of ${name}`);
+    const data = rows(kind.properties.data).filter((row) => carried.includes(row.name?.split(".")[0]));
     return [
       `## ${name}`,
       kind.description,
       json(exampleOf(name)),
-      data.length ? `**Fields of \`data\`**\n\n${asList(data)}` : "",
+      data.length ? `**Fields of \`data\`**\n\n${asList(data)}` : "`data` is empty.",
     ];
   };
   return [
@@ -188,14 +240,20 @@ function eventsPage() {
     asList(
       rows(kinds[0])
         .filter(({ name }) => !name.startsWith("data."))
-        .map(ofEveryKind),
+        .map((row) => ofEveryKind(row, kinds)),
     ),
     ...kinds.flatMap(section),
   ].join("\n\n");
 }
 
-/** Each kind has its own name. */
-const ofEveryKind = (row) => (row.name === "event" ? { ...row, bounds: "one of the kinds below" } : row);
+/** Each kind has its own name. Some kinds have null where others have a value. */
+function ofEveryKind(row, kinds) {
+  if (row.name === "event") return { ...row, bounds: "one of the kinds below" };
+  const withNull = kinds.filter(({ properties }) => resolve(properties[row.name]).type === "null");
+  if (withNull.length === 0) return row;
+  const names = withNull.map(({ properties }) => `\`${properties.event.enum[0]}\``).join(", ");
+  return { ...row, kind: `${row.kind} or null`, bounds: `null in ${names}` };
+}
 
 /** The home page: the introduction, and the calls under the anchors that the former single page had. */
 function homePage(home) {

@@ -7,6 +7,13 @@ const json = (value) => JSON.stringify(value, null, 2);
 const indent = (text, by) => text.replaceAll("\n", `\n${" ".repeat(by)}`);
 const quoted = (text) => JSON.stringify(text);
 
+/** What the reader replaces. The API's errors explain `ord_…`. */
+export const PLACEHOLDERS = [
+  ["ord_…", "your order"],
+  ["evt_…", "an event"],
+];
+const withPlaceholder = (id) => id.replace(/^(ord|evt)_\w+$/, "$1_…");
+
 /** What a sample needs of an operation. */
 export function callOf(path, method, operation) {
   const example = (name, place) =>
@@ -14,14 +21,14 @@ export function callOf(path, method, operation) {
   const examples = Object.values(operation.requestBody?.content["application/json"].examples ?? {});
   const sizes = examples.map(({ value }) => ({ value, length: json(value).length }));
   const body = sizes.sort((one, other) => one.length - other.length)[0]?.value;
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) => example(name, "path"));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => withPlaceholder(example(name, "path")));
   const scheme = Object.keys(operation.security?.[0] ?? {})[0];
   return {
     id: operation.operationId,
     method: method.toUpperCase(),
     path: filled,
     address: filled.split("/").at(-1),
-    entity: filled.match(/(ord|evt)_\w+/)?.[0],
+    entity: filled.match(/(ord|evt)_…/)?.[0],
     key: example("Idempotency-Key", "header"),
     variable: { apiKey: "WAYBILL_API_KEY", fleetToken: "WAYBILL_FLEET_TOKEN" }[scheme],
     body,
@@ -70,7 +77,7 @@ const WITH_PACKAGE = {
     ts: ({ entity, body }) =>
       `const order = await waybill.orders.reattempt("${entity}", ${json(body)});\nconsole.log(order.reattempt);`,
     python: ({ entity, body }) =>
-      `order = waybill.orders.reattempt("${entity}", date=${quoted(body.date)})\nprint(order["reattempt"])`,
+      `order = waybill.orders.reattempt("${entity}", note=${quoted(body.note)})\nprint(order["reattempt"])`,
   },
   requestReturn: {
     ts: ({ entity }) =>

@@ -5,7 +5,8 @@ const DEPTH_MAX = 6;
 /** Beyond this number of forms, each form shows only the fields that the previous ones lack. */
 const FORMS_IN_FULL = 3;
 
-export function fieldTables(document) {
+/** `apart`: names of schemas that have a page of their own, so that other pages do not repeat their fields. */
+export function fieldTables(document, apart = []) {
   const resolve = (schema) =>
     schema?.$ref
       ? schema.$ref
@@ -33,8 +34,9 @@ export function fieldTables(document) {
 
   /** The allowed values in few words, without patterns. */
   function bounds(schema) {
-    const open = schema.anyOf?.[0].enum;
-    const words = (schema.enum ?? open)?.filter((word) => word !== null).map((word) => `\`${word}\``);
+    const listed = schema.items ? notNull(resolve(schema.items)) : schema;
+    const open = listed.anyOf?.[0].enum;
+    const words = (listed.enum ?? open)?.filter((word) => word !== null).map((word) => `\`${word}\``);
     const { minimum, maximum } = schema;
     const isBounded = minimum !== undefined || maximum !== undefined;
     const range =
@@ -69,7 +71,7 @@ export function fieldTables(document) {
 
   function addFields(schema, path, depth, rows) {
     const whole = notNull(resolve(schema));
-    if (depth > DEPTH_MAX) return;
+    if (depth > DEPTH_MAX || apart.includes(schema.$ref?.split("/").at(-1))) return;
     for (const [name, field] of Object.entries(whole.properties ?? {})) {
       const inner = path ? `${path}.${name}` : name;
       rows.push(row(inner, field, whole.required?.includes(name)));

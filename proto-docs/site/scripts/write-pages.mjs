@@ -29,7 +29,9 @@ const withAddresses = (text) => text.replace(/\]\(\/(?!docs\/|v1\/)/g, `](${ORIG
 
 /** Users of a package do not develop it. */
 const sourceOf = (source) =>
-  source.includes("/clients/") ? read(source).replace(/\n## Development\n[\s\S]*?(?=\n## |$)/, "") : read(source);
+  source.includes("/clients/")
+    ? read(source).replace(/\n## Development\n[\s\S]*?(?=\n## |$)/, "")
+    : read(source);
 
 const pages = [
   ...SOURCES.map(({ area, source, path }) => ({
@@ -49,7 +51,8 @@ const pages = [
 
 /** Integrators know the brand of their operator, and have no copy of this repository. Only code has the name of the packages' class. */
 for (const { area, path, plain } of pages) {
-  const leak = SEARCHED.includes(area) && plain.match(/.*(?:proto-docs\/|make test|ord_[0-9A-HJKMNP-TV-Z]{26}\/).*/);
+  const leak =
+    SEARCHED.includes(area) && plain.match(/.*(?:proto-docs\/|make test|ord_[0-9A-HJKMNP-TV-Z]{26}\/).*/);
   if (leak) throw new Error(`${path} names what only this repository has: ${leak[0]}`);
   outsideOfCode(plain, (part) => {
     if (SEARCHED.includes(area) && /\bWaybill\b/.test(part))

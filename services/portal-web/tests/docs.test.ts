@@ -154,7 +154,7 @@ test("the code of the reference runs, in each language that is installed", async
       await page.goto(docs(`reference/${call}`));
       for (const [language, { file, command }] of installed) {
         const text = (await code(page, language).textContent()) ?? "";
-        await writeFile(join(folder, file), text.replace(/ord_\w{26}/g, order || "$&"));
+        await writeFile(join(folder, file), text.replaceAll("ord_…", order || "$&"));
         const { stdout } = await run(command, [file], options);
         expect(stdout, `${call}, ${language}`).not.toContain("requestId");
         order ||= /ord_\w{26}/.exec(stdout)?.[0] ?? "";
@@ -168,7 +168,7 @@ test("the code of the reference runs, in each language that is installed", async
   }
 });
 
-/** The service did not understand the call. Other errors are of the order's state, or of example dates that have passed. */
+/** The service did not understand the call. Other errors are of the order's state. */
 const NOT_UNDERSTOOD =
   /"code":\s*"(not_found|method_not_allowed|missing_api_key|invalid_api_key|invalid_fleet_token|idempotency_key_missing|malformed_json|malformed_request|bad_request|unsupported_media_type|internal_error)"/;
 
@@ -187,7 +187,7 @@ test("the service understands the curl of every call", async ({ request }) => {
   for (const call of calls) {
     const text = await (await request.get(String(call))).text();
     const curl = /^```sh\n(curl [^`]+)```/m.exec(text)?.[1] ?? "false";
-    const { stdout } = await run("sh", ["-c", curl.replace(/ord_\w{26}/g, order || "$&")], { env });
+    const { stdout } = await run("sh", ["-c", curl.replaceAll("ord_…", order || "$&")], { env });
     order ||= /ord_\w{26}/.exec(stdout)?.[0] ?? "";
     expect(stdout, call).not.toBe("");
     expect(stdout, call).not.toMatch(NOT_UNDERSTOOD);

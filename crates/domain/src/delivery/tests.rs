@@ -236,3 +236,24 @@ proptest! {
         prop_assert_eq!(refunds == 1, state.refund_due());
     }
 }
+
+#[test]
+fn the_guide_lists_what_can_follow() {
+    const GUIDE: &str = include_str!("../../../../proto-docs/integrators/test-orders.md");
+    let again = [DriverAssigned, OrderPickedUp, OrderFailed, DriverAssigned];
+    for (row, way) in [
+        ("`created`", &[][..]),
+        ("`driver_assigned`", &again[..1]),
+        ("`driver_assigned`, of a second or later attempt", &again[..]),
+        ("`picked_up`", &again[..2]),
+        ("`out_for_delivery`", &[DriverAssigned, OrderPickedUp, OrderOutForDelivery]),
+        ("`failed`, after the pickup", &again[..3]),
+    ] {
+        let legal = drive(PaymentType::Prepaid, way).unwrap().legal(MAX);
+        let begin = format!("| {row} |");
+        let line = GUIDE.lines().find(|line| line.starts_with(&begin)).unwrap();
+        let listed: Vec<_> =
+            EventKind::VARIANTS.iter().filter(|kind| line.contains(&format!("`{kind}`"))).collect();
+        assert_eq!(listed, legal.iter().collect::<Vec<_>>(), "{row}");
+    }
+}
