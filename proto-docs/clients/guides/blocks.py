@@ -22,8 +22,11 @@ LANGUAGES = ("curl", "TypeScript", "Python", "Rust")
 FENCES = {"ts": "TypeScript", "python": "Python", "rust": "Rust"}
 #: Samples of data.
 DATA = frozenset({"json"})
-#: The portal shows the same functions, and its test runs them (services/portal-web/tests/samples.test.ts).
-RUN_BY_THE_PORTAL = (INTEGRATORS / "webhook-reference.md", ("js", "python", "php"))
+#: Code without the packages: services/portal-web/tests/samples.test.ts runs it.
+RUN_BY_THE_PORTAL = {
+    INTEGRATORS / "webhook-reference.md": {"js", "python", "php"},
+    INTEGRATORS / "other-languages.md": {"php", "sh"},
+}
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,10 @@ def not_run() -> list[str]:
     """The blocks that no test runs, and the files that no command uses."""
     all_blocks = [block for page in [*sorted(INTEGRATORS.glob("*.md")), *README.values()] for block in blocks(page)]
     selected = {block for _, chosen in runs().values() for block in chosen}
-    page, fences = RUN_BY_THE_PORTAL
     missing = [
         f"{block}: no test runs this block"
         for block in all_blocks
-        if block not in selected and block.fence not in DATA and not (block.page == page and block.fence in fences)
+        if block not in selected and block.fence not in DATA and block.fence not in RUN_BY_THE_PORTAL.get(block.page, set())
     ]
     for name, (_, chosen) in runs().items():
         missing += [f"{block}: in {name}, nothing uses {block.file}" for block in unused_files(chosen)]

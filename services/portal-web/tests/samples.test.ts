@@ -1,9 +1,12 @@
 // Runs the verification samples that integrators copy.
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "@playwright/test";
 import { VERIFYING } from "../src/pages/webhooks/verifying";
 
@@ -128,5 +131,72 @@ test.describe("the verification of webhooks that integrators copy", () => {
       const found = run(language, given) as boolean[];
       expect(given.map(({ name }, at) => [name, found[at]])).toEqual(expected);
     });
+  }
+});
+
+const SHOP = new URL("../../../proto-docs/integrators/other-languages.md", import.meta.url);
+const ORDER = {
+  id: "ord_1",
+  trackingCode: "TEST-1",
+  trackingUrl: "https://track.example/1",
+  status: "created",
+};
+
+/** The events of one order; the last one is late. */
+function feed() {
+  const event = (id: string, kind: string, sequence: number, status: string, data = {}) => {
+    const order = { ...ORDER, orderReference: "3001", status };
+    return { id, event: kind, sequence, mode: "test", order, data };
+  };
+  const failed = event("evt_2", "order.failed", 2, "failed");
+  const delivered = event("evt_4", "order.delivered", 4, "delivered");
+  const late = event("evt_3", "cod.collected", 3, "driver_assigned", { codAmountPaise: 900 });
+  return { data: [failed, failed, delivered, late], hasMore: false, next: "at_1" };
+}
+
+test("the shop in PHP sends an order once, repeats what failed, and applies each event once", async () => {
+  test.skip(!isInstalled("php"), "`make test` installs the others");
+  const folder = mkdtempSync(join(tmpdir(), "shop-"));
+  const files = readFileSync(SHOP, "utf8").matchAll(/^```php\n(<\?php\n\/\/ (\w+\.php)\n[\s\S]*?)^```$/gm);
+  for (const [, text, name] of files) writeFileSync(join(folder, String(name)), String(text));
+  writeFileSync(join(folder, "verify.php"), code("PHP"));
+  const calls: string[] = [];
+  // The first attempt fails; a second reading of the feed is refused, which ends the reader.
+  const server = createServer((request, response) => {
+    calls.push(`${request.method} ${request.url} ${request.headers["idempotency-key"] ?? ""}`.trim());
+    const isOrder = request.method === "POST";
+    const isFirst = calls.filter((call) => call.startsWith(String(request.method))).length === 1;
+    response.statusCode = isOrder ? (isFirst ? 503 : 201) : isFirst ? 200 : 401;
+    request.resume().on("end", () => response.end(JSON.stringify(isOrder ? ORDER : feed())));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const env = {
+    PATH: process.env.PATH,
+    WAYBILL_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    WAYBILL_API_KEY: "sk_test_1",
+  };
+  const php = (...words: string[]) => promisify(execFile)("php", words, { cwd: folder, env });
+  try {
+    await php("shop.php", "place", "3001");
+    await php("shop.php", "place", "3001");
+    const failed = JSON.parse((await php("shop.php", "list")).stdout)[0];
+    expect(failed).toMatchObject({ state: "failed", attempts: 1, error: "503 " });
+    await php("shop.php", "retry", "3001");
+    await php("shop.php", "place", "3001");
+    const ended = await php("shop.php", "follow").catch((error) => error);
+    expect(`${ended.stdout}${ended.stderr}`).toContain("the feed answers 401");
+    const created = JSON.parse((await php("shop.php", "list")).stdout)[0];
+    expect(created).toMatchObject({ state: "created", service_id: "ord_1", due_at: null });
+    expect(created).toMatchObject({ status: "delivered", collected_paise: 900 });
+    expect(calls).toEqual([
+      "POST /v1/integration/orders my-shop-3001",
+      "POST /v1/integration/orders my-shop-3001",
+      "GET /v1/integration/events?limit=100&waitSeconds=0",
+      "GET /v1/integration/events?limit=100&waitSeconds=25&startingAfter=at_1",
+    ]);
+    await php("-l", "webhook.php");
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
   }
 });
