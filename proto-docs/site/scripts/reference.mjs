@@ -21,7 +21,7 @@ const RETRY = {
 };
 
 /** Only a new order has an Idempotency-Key, and only a simulated event is another one when it is repeated. */
-function retryOf(code, calls) {
+function retryOf(code, status, calls) {
   const { retry } = CAUSES[code];
   const has = (id) => calls.length === 0 || calls.some((call) => call.id === id);
   return [
@@ -29,7 +29,7 @@ function retryOf(code, calls) {
     retry !== "no" &&
       has("createOrder") &&
       "A new order is repeated with the same Idempotency-Key and the same body.",
-    retry === "wait" &&
+    Number(status) >= 500 &&
       has("simulateOrder") &&
       "Read a test order before you repeat a simulated event: the first one may have happened.",
   ]
@@ -121,9 +121,12 @@ function answersOf(operation) {
   });
 }
 
+/** Readers run the samples: these have no id of ours, no day that passes, and no order of the guides. */
+const NOT_IN_SAMPLES = /(?:ord|evt)_\w{26}|"date": "20|"orderReference": "100\d"/;
+
 /** Events have a page of their own. */
 const OF_FEED =
-  "Each event is one of the [kinds of events](/reference/events), as the body of its webhook. `wallet.low_balance` and `webhook.test` belong to no order, and are not in the feed.";
+  "Each event is one of the [kinds of events](/reference/events), as the body of its webhook. `wallet.low_balance` and `webhook.test` are about no order of yours, and not in the feed.";
 
 function fieldsOf(schema) {
   const found = rows(schema);
@@ -138,6 +141,9 @@ function callPage({ path, method, operation }) {
   const body = operation.requestBody?.content["application/json"];
   const examples = Object.values(body?.examples ?? {});
   const call = callOf(path, method, operation);
+  const code = codeTabs(samples(call));
+  const bad = code.match(NOT_IN_SAMPLES);
+  if (bad) throw new Error(`the sample of ${call.id} has ${bad[0]}`);
   const placeholder = PLACEHOLDERS.find(([text]) => call.path.includes(text));
   return [
     `# ${operation.summary}`,
@@ -146,7 +152,7 @@ function callPage({ path, method, operation }) {
     operation.description,
     "## Example",
     placeholder ? `Replace \`${placeholder[0]}\` with the id of ${placeholder[1]}.` : "",
-    codeTabs(samples(call)),
+    code,
     operation.parameters?.length ? `## Parameters\n\n${asList(operation.parameters.map(parameter))}` : "",
     body ? `## Body\n\n${asList(rows(body.schema))}` : "",
     ...(examples.length > 1 ? examples.map(({ summary, value }) => `### ${summary}\n\n${json(value)}`) : []),
@@ -179,7 +185,7 @@ function errorPage(code, { status, body, calls }) {
     `<p class="call"><span class="method error">${status}</span> <code>${code}</code></p>`,
     `**Cause.** ${CAUSES[code].cause}`,
     `**What to do.** ${CAUSES[code].fix}`,
-    `**Retry.** ${retryOf(code, calls)}`,
+    `**Retry.** ${retryOf(code, status, calls)}`,
     "## Example",
     json({ ...body, docs: `https://api.delivery.example/docs/errors/${code}` }),
     calls.length ? "## Calls" : "## Calls\n\nAny.",

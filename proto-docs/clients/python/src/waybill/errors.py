@@ -69,7 +69,7 @@ class ApiError(WaybillError):
         self.required_paise = _whole(body.get("requiredPaise"))
         #: The delivery that has the reference (409 `order_reference_exists`) or the key (422 `idempotency_key_reused`).
         self.order: Optional[ExistingOrder] = body["order"] if has_all(body.get("order"), DELIVERY_FIELDS) else None
-        #: The whole parsed answer without keys and secrets, such as `status` of the order, `differences` or `requiredScope`.
+        #: The whole parsed answer without keys and secrets: `status` of the order, `differences`, `requiredScope` …
         self.body: Mapping[str, Any] = redact_all({name: part for name, part in body.items() if part is not None})
 
     def __str__(self) -> str:
