@@ -33,6 +33,15 @@ pub struct CashView {
     /// Whether amounts differ, and the operator has not closed it: that of a step from the expected one or from the previous step,
     /// or a settlement that the fleet reported from the bank transfer.
     pub discrepant: bool,
+    /// The latest amount that differs from the expected one, minus the expected one: negative when cash is missing. Also after the
+    /// operator closed the discrepancy.
+    #[serde(default)]
+    #[schema(required)]
+    pub difference_paise: Option<Paise>,
+    /// `open`, `assigned` (somebody of the operator clears it) or `closed`; null while amounts agree.
+    #[serde(default)]
+    #[schema(required)]
+    pub difference_state: Option<String>,
     /// The last day on which the operator promises to settle the cash.
     #[serde(default)]
     #[schema(required)]
@@ -145,6 +154,9 @@ pub struct CashQuery {
     pub starting_after: Option<String>,
     pub status: Option<String>,
     pub discrepant: Option<String>,
+    /// Absent as `late`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differs: Option<String>,
     /// Absent for a wallet of an older release, which refuses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<String>,

@@ -335,6 +335,8 @@ pub(crate) fn cash() -> CashOverview {
         settled_at: None,
         due_since: at(),
         discrepant: true,
+        difference_paise: Some(Paise::new(-100)),
+        difference_state: Some("open".to_owned()),
         promised_on: NaiveDate::from_ymd_opt(2026, 1, 8),
         remittance: None,
         difference: None,

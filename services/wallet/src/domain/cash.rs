@@ -74,6 +74,16 @@ pub(crate) enum CashStatus {
     Settled,
 }
 
+/// How far the operator is with a difference of the amounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum DifferenceState {
+    Open,
+    /// Somebody clears it.
+    Assigned,
+    Closed,
+}
+
 /// One reported step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reported {
@@ -112,6 +122,15 @@ impl CashRecord {
             Self { collected: Some(_), .. } => CashStatus::Collected,
             _ => CashStatus::Pending,
         }
+    }
+
+    /// The latest amount that differs from the expected one, minus the expected one: negative when cash is missing. Without an
+    /// expected amount, the first report is the expected one.
+    pub(crate) fn difference(&self) -> Option<Paise> {
+        let reports = [self.collected, self.handed_over, self.settled];
+        let mut amounts = reports.into_iter().flatten().map(|reported| reported.amount);
+        let expected = self.expected.or_else(|| amounts.next())?;
+        amounts.rfind(|amount| *amount != expected)?.checked_sub(expected)
     }
 
     /// The amount that this step should have had, if it differs from `amount`: the amount of the previous step, or the
@@ -214,6 +233,27 @@ mod tests {
                 wanted.map(Paise::new),
                 "{step} {amount}"
             );
+        }
+    }
+
+    #[test]
+    fn the_difference_is_that_of_the_latest_step_with_another_amount() {
+        let settled = |record: CashRecord, amount| CashRecord {
+            settled: Some(Reported { amount: Paise::new(amount), at: DateTime::UNIX_EPOCH }),
+            ..record
+        };
+        for (record, difference) in [
+            (record(Some(100), None, None), None),
+            (record(Some(100), Some(100), Some(100)), None),
+            (record(Some(100), Some(93), None), Some(-7)),
+            (record(Some(100), Some(100), Some(80)), Some(-20)),
+            (settled(record(Some(100), Some(100), Some(100)), 70), Some(-30)),
+            (settled(record(Some(100), Some(90), Some(100)), 100), Some(-10)),
+            (settled(record(Some(100), None, None), 110), Some(10)),
+            (record(None, Some(90), Some(80)), Some(-10)),
+            (record(None, Some(90), None), None),
+        ] {
+            assert_eq!(record.difference(), difference.map(Paise::new), "{record:?}");
         }
     }
 

@@ -8,7 +8,9 @@ mod reconciliation;
 mod remittance;
 mod top_ups;
 
-pub(crate) use cash::{CashRecord, CashReport, CashStatus, CashStep, CashTerms, Reported, cash_lines};
+pub(crate) use cash::{
+    CashRecord, CashReport, CashStatus, CashStep, CashTerms, DifferenceState, Reported, cash_lines,
+};
 pub(crate) use debits::{
     Action, Debit, DebitId, DebitJob, DebitRefusal, Decided, Known, LowBalance, Outcome, decide,
 };

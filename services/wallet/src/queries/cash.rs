@@ -8,7 +8,7 @@ use domain::{BusinessId, OrderId, Paise, indian_time, start_of_indian_day};
 use postgres::StoreError;
 
 use super::one_more;
-use crate::domain::{CashRecord, Remittance};
+use crate::domain::{CashRecord, DifferenceState, Remittance};
 use crate::state::State;
 use crate::store;
 
@@ -30,13 +30,16 @@ pub(crate) struct CashLine {
 }
 
 impl CashLine {
-    /// Whether the amounts of the steps do not match, or the fleet reported another settlement than the remittance, and nobody
-    /// has closed it. The lists and totals of the store have the same rule.
-    pub(crate) fn has_open_difference(&self) -> bool {
-        let difference = self.difference.as_ref();
-        let is_closed = difference.is_some_and(|known| known.resolution.is_some());
-        let is_reported = difference.is_some_and(|known| known.reported.is_some());
-        !is_closed && (self.record.discrepant || is_reported)
+    /// `None` if the amounts of the steps match, and the fleet reported no other settlement than the remittance. The lists and
+    /// totals of the store have the same rule.
+    pub(crate) fn difference_state(&self) -> Option<DifferenceState> {
+        let known = self.difference.as_ref();
+        let is_reported = known.is_some_and(|known| known.reported.is_some());
+        (self.record.discrepant || is_reported).then(|| match known {
+            Some(CashDifference { resolution: Some(_), .. }) => DifferenceState::Closed,
+            Some(CashDifference { owner: Some(_), .. }) => DifferenceState::Assigned,
+            _ => DifferenceState::Open,
+        })
     }
 }
 

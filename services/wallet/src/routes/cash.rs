@@ -13,7 +13,7 @@ use web::{ApiError, JsonBody, TextRule, page_query, read_body, read_query};
 
 use super::{errors, path};
 use crate::commands::assign_difference;
-use crate::domain::CashTerms;
+use crate::domain::{CashTerms, DifferenceState};
 use crate::queries;
 use crate::queries::cash::{AGES, CashDifference, CashFilter, CashLine, CashMonth, Totals};
 use crate::state::State;
@@ -31,6 +31,7 @@ pub(super) async fn of_business(
         let filter = CashFilter {
             status: fields.parsed("status", "pending, collected, handed_over or settled"),
             discrepant: fields.parsed("discrepant", "true or false").unwrap_or_default(),
+            differs: fields.parsed("differs", "true or false").unwrap_or_default(),
             ..CashFilter::default()
         };
         let mut flag = |name, default| fields.parsed(name, "true or false").unwrap_or(default);
@@ -122,10 +123,11 @@ fn difference_view(difference: CashDifference) -> CashDifferenceView {
 }
 
 fn view(terms: CashTerms, line: CashLine) -> CashView {
-    let discrepant = line.has_open_difference();
+    let state = line.difference_state();
     let CashLine { record, remittance, difference } = line;
     let status = record.status().to_string();
     let promised_on = Some(terms.promised_on(&record));
+    let difference_paise = record.difference().filter(|_| record.discrepant);
     CashView {
         order_id: record.order,
         business_id: record.business,
@@ -140,7 +142,9 @@ fn view(terms: CashTerms, line: CashLine) -> CashView {
         settled_paise: record.settled.map(|reported| reported.amount),
         settled_at: record.settled.map(|reported| reported.at),
         due_since: record.due_since,
-        discrepant,
+        discrepant: state.is_some_and(|state| state != DifferenceState::Closed),
+        difference_paise,
+        difference_state: state.map(|state| state.to_string()),
         promised_on,
         remittance: remittance.map(|remittance| CashRemittance {
             id: remittance.id,

@@ -229,6 +229,8 @@ pub(crate) struct CashFilter {
     pub(crate) status: Option<CashStatus>,
     /// Only orders with an open difference.
     pub(crate) discrepant: bool,
+    /// Only orders with a difference, open or closed.
+    pub(crate) differs: bool,
     /// Only cash that is not settled and due since an earlier time.
     pub(crate) late_before: Option<DateTime<Utc>>,
 }
@@ -260,6 +262,18 @@ pub(crate) async fn page(
             .sql(concat!(" UNION ", open_reported!(), " AND business_id = "))
             .bind::<Text, _>(business.to_string())
             .sql(") AS open)"),
+        );
+    }
+    if filter.differs {
+        query = query.filter(
+            sql::<Bool>(
+                "cash.order_id IN (SELECT order_id FROM (
+                    SELECT order_id FROM cash WHERE discrepant AND business_id = ",
+            )
+            .bind::<Text, _>(business.to_string())
+            .sql(" UNION SELECT order_id FROM cash_differences WHERE reported_paise IS NOT NULL AND business_id = ")
+            .bind::<Text, _>(business.to_string())
+            .sql(") AS differing)"),
         );
     }
     if let Some(late_before) = filter.late_before {

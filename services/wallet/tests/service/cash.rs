@@ -318,6 +318,7 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
     for (field, query) in [
         ("status", CashQuery { status: Some("lost".into()), ..CashQuery::default() }),
         ("discrepant", CashQuery { discrepant: Some("perhaps".into()), ..CashQuery::default() }),
+        ("differs", CashQuery { differs: Some("perhaps".into()), ..CashQuery::default() }),
         (
             "startingAfter",
             CashQuery { starting_after: Some(harness.order().to_string()), ..CashQuery::default() },

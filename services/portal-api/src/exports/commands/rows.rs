@@ -166,7 +166,7 @@ fn address(delivery: &Value) -> String {
     lines.collect::<Vec<_>>().join(", ")
 }
 
-const CASH_COLUMNS: [&str; 14] = [
+const CASH_COLUMNS: [&str; 15] = [
     "Order",
     "Reference",
     "Status",
@@ -181,6 +181,7 @@ const CASH_COLUMNS: [&str; 14] = [
     "Settled ({zone})",
     "Promised on",
     "Bank reference",
+    "Difference (INR)",
 ];
 
 fn cash_row(cash: &CashView) -> Vec<Cell> {
@@ -192,13 +193,18 @@ fn cash_row(cash: &CashView) -> Vec<Cell> {
         cash.collected_paise.into(),
         cash.handed_over_paise.into(),
         cash.settled_paise.into(),
-        Cell::from(if cash.discrepant { "yes" } else { "no" }),
+        Cell::from(match cash.difference_state.as_deref() {
+            _ if cash.discrepant => "yes",
+            Some("closed") => "closed",
+            _ => "no",
+        }),
         cash.delivered_at.into(),
         cash.collected_at.into(),
         cash.handed_over_at.into(),
         cash.settled_at.into(),
         cash.promised_on.into(),
         cash.remittance.as_ref().map(|remittance| remittance.bank_reference.as_str()).into(),
+        cash.difference_paise.into(),
     ]
 }
 

@@ -165,6 +165,8 @@ pub(crate) struct CashFilters {
     status: Option<String>,
     /// `true`: only orders with a discrepancy that is not closed.
     discrepant: Option<bool>,
+    /// `true`: only orders with a discrepancy, also if the operator closed it.
+    differs: Option<bool>,
     /// Only orders that are not settled although their promised day is over.
     late: Option<bool>,
 }

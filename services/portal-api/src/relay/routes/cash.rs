@@ -34,7 +34,7 @@ pub(crate) async fn of_business(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let mut overview = state.peers.wallet.cash(session.business, &read(&request)?).await?;
-    // How the staff clears a discrepancy is for the operator.
+    // Who of the staff clears a discrepancy, and their notes, are for the operator. `difference_state` says how far they are.
     overview.data.iter_mut().for_each(|cash| cash.difference = None);
     Ok(HttpResponse::Ok().json(overview))
 }
@@ -122,6 +122,7 @@ pub(crate) fn filter(fields: &mut QueryFields) -> CashQuery {
         starting_after: None,
         status: fields.text("status", FORWARDED),
         discrepant: fields.text("discrepant", FORWARDED),
+        differs: fields.text("differs", FORWARDED),
         late: fields.text("late", FORWARDED),
         totals: None,
     }
