@@ -98,6 +98,17 @@ pub struct CashMonthView {
     pub settled_paise: Paise,
     /// Owed and not settled.
     pub outstanding_paise: Paise,
+    /// Of the owed cash: to collect from delivered orders of which nobody reported cash.
+    #[serde(default)]
+    #[schema(required)]
+    pub unreported_paise: Paise,
+    /// Settled orders that no bank transfer of the operator names, so that the settled cash is more than the transfers.
+    #[serde(default)]
+    #[schema(required)]
+    pub settled_without_transfer_orders: i64,
+    #[serde(default)]
+    #[schema(required)]
+    pub settled_without_transfer_paise: Paise,
 }
 
 /// The cash that a business is still owed, and its position.
@@ -110,6 +121,10 @@ pub struct CashTotals {
     pub pending_paise: Paise,
     /// Collected and not yet handed over.
     pub with_drivers_paise: Paise,
+    /// Of it: what orders lacked when they were handed over. The rest is of the orders with status `collected`.
+    #[serde(default)]
+    #[schema(required)]
+    pub handed_over_short_paise: Paise,
     /// Handed over and not yet settled, including the rest of partial settlements. Negative when more was settled.
     pub with_operator_paise: Paise,
     /// Settled in the last 30 days.

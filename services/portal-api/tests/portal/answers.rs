@@ -345,6 +345,7 @@ pub(crate) fn cash() -> CashOverview {
         outstanding_paise: amount,
         pending_paise: Paise::ZERO,
         with_drivers_paise: amount,
+        handed_over_short_paise: Paise::ZERO,
         with_operator_paise: Paise::ZERO,
         settled_recently_paise: Paise::new(7),
         discrepancies: 1,

@@ -19,7 +19,8 @@ fn live_orders() -> Value {
 
 fn cash() -> Value {
     json!({
-        "outstandingPaise": 5_000, "pendingPaise": 1_000, "withDriversPaise": 1_500, "withOperatorPaise": 2_500,
+        "outstandingPaise": 5_000, "pendingPaise": 1_000, "withDriversPaise": 1_500, "handedOverShortPaise": 200,
+        "withOperatorPaise": 2_500,
         "settledRecentlyPaise": 0, "latePaise": 0, "lateOrders": 0, "discrepancies": 0,
         "ages": [{ "days": "7+", "orders": 1, "amountPaise": 700 }],
     })

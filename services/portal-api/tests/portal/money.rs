@@ -211,6 +211,7 @@ async fn the_operator_sees_the_cash_of_all() {
     let page = json!({
         "data": [{
             "businessId": owner.business, "outstandingPaise": 5, "pendingPaise": 5, "withDriversPaise": 0,
+            "handedOverShortPaise": 0,
             "withOperatorPaise": 0, "settledRecentlyPaise": 0, "discrepancies": 0, "lateOrders": 0, "latePaise": 0, "ages": [],
         }],
         "hasMore": true,

@@ -68,7 +68,8 @@ async fn the_orders_of_a_business_are_listed_and_logged_and_its_cash_is_listed()
     portal.peers.answer(orders.as_str(), 200, json!({ "data": [], "hasMore": false }));
     let cash = json!({
         "totals": {
-            "outstandingPaise": 0, "pendingPaise": 0, "withDriversPaise": 0, "withOperatorPaise": 0,
+            "outstandingPaise": 0, "pendingPaise": 0, "withDriversPaise": 0, "handedOverShortPaise": 0,
+            "withOperatorPaise": 0,
             "settledRecentlyPaise": 0, "latePaise": 0, "lateOrders": 0, "discrepancies": 0, "ages": [],
         },
         "data": [], "hasMore": false,

@@ -132,7 +132,7 @@ fn wallet_relays() -> Vec<Relay> {
             (answer_of(&answers::spend()), 200),
         ),
         relay(
-            ("GET", "/cod?limit=5&status=settled&discrepant=true&late=true"),
+            ("GET", "/cod?limit=5&status=settled&discrepant=true&differs=true&late=true"),
             ("wallet", "GET /cash"),
             (answer_of(&answers::cash()), 200),
         ),

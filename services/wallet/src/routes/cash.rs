@@ -109,6 +109,9 @@ fn month_view(month: CashMonth) -> Result<CashMonthView, ApiError> {
         orders: month.orders,
         owed_paise: month.owed,
         settled_paise: month.settled,
+        unreported_paise: month.unreported,
+        settled_without_transfer_orders: month.without_transfer.0,
+        settled_without_transfer_paise: month.without_transfer.1,
         outstanding_paise: outstanding.ok_or_else(|| ApiError::internal("sums of cash overflow"))?,
     })
 }
@@ -163,6 +166,7 @@ fn totals_view(totals: &Totals) -> Result<CashTotals, ApiError> {
         outstanding_paise: outstanding.ok_or_else(|| ApiError::internal("sums of cash overflow"))?,
         pending_paise: pending,
         with_drivers_paise: with_drivers,
+        handed_over_short_paise: totals.handed_over_short,
         with_operator_paise: with_operator,
         settled_recently_paise: totals.settled_recently,
         discrepancies: totals.discrepancies,

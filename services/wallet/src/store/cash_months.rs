@@ -15,6 +15,10 @@ pub(crate) struct CashMonth {
     /// Collected. Before the collection is reported: to collect.
     pub(crate) owed: Paise,
     pub(crate) settled: Paise,
+    /// Of the owed cash: nobody reported its collection.
+    pub(crate) unreported: Paise,
+    /// Of the settled cash: orders and amount that no remittance paid out.
+    pub(crate) without_transfer: (i64, Paise),
 }
 
 #[derive(QueryableByName)]
@@ -27,15 +31,26 @@ struct MonthRow {
     owed_paise: i64,
     #[diesel(sql_type = BigInt)]
     settled_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    unreported_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    without_transfer_orders: i64,
+    #[diesel(sql_type = BigInt)]
+    without_transfer_paise: i64,
 }
 
 /// Months of India. `$2` bounds the range of the primary key that is read.
 const MONTHS: &str = "
     SELECT date_trunc('month', due_since AT TIME ZONE 'Asia/Kolkata')::date AS month, count(*) AS orders,
         coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise)), 0)::bigint AS owed_paise,
-        coalesce(sum(settled_paise), 0)::bigint AS settled_paise
+        coalesce(sum(settled_paise), 0)::bigint AS settled_paise,
+        coalesce(sum(expected_paise) FILTER (WHERE coalesce(collected_at, handed_over_at, settled_at) IS NULL), 0)::bigint
+            AS unreported_paise,
+        count(*) FILTER (WHERE settled_at IS NOT NULL AND paid.order_id IS NULL) AS without_transfer_orders,
+        coalesce(sum(settled_paise) FILTER (WHERE paid.order_id IS NULL), 0)::bigint AS without_transfer_paise
     FROM cash
-    WHERE business_id = $1 AND order_id >= $2 AND due_since >= $3
+    LEFT JOIN remittance_orders AS paid ON paid.business_id = cash.business_id AND paid.order_id = cash.order_id
+    WHERE cash.business_id = $1 AND cash.order_id >= $2 AND due_since >= $3
     GROUP BY 1 ORDER BY 1 DESC";
 
 /// The months since a time, newest first, of orders that were created since `created_since`.
@@ -56,6 +71,8 @@ pub(crate) async fn since(
         orders: row.orders,
         owed: Paise::new(row.owed_paise),
         settled: Paise::new(row.settled_paise),
+        unreported: Paise::new(row.unreported_paise),
+        without_transfer: (row.without_transfer_orders, Paise::new(row.without_transfer_paise)),
     };
     Ok(rows.into_iter().map(month).collect())
 }

@@ -26,6 +26,8 @@ pub(crate) struct Totals {
     pub(crate) pending: Paise,
     /// Collected, but not handed over.
     pub(crate) with_drivers: Paise,
+    /// Of it: what orders lacked when they were handed over.
+    pub(crate) handed_over_short: Paise,
     /// Handed over, but not settled. Negative if more was settled.
     pub(crate) with_operator: Paise,
     /// Orders and amount, in the order of [`AGES`].
@@ -49,6 +51,8 @@ struct OutstandingRow {
     pending_paise: i64,
     #[diesel(sql_type = BigInt)]
     with_drivers_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    handed_over_short_paise: i64,
     #[diesel(sql_type = BigInt)]
     with_operator_paise: i64,
 }
@@ -78,6 +82,8 @@ const OUTSTANDING: &str = concat!(
         count(*) AS orders,
         coalesce(sum(owed) FILTER (WHERE is_pending), 0)::bigint AS pending_paise,
         coalesce(sum(owed - passed_on) FILTER (WHERE NOT is_pending), 0)::bigint AS with_drivers_paise,
+        coalesce(sum(owed - passed_on) FILTER (WHERE coalesce(handed_over_at, settled_at) IS NOT NULL), 0)::bigint
+            AS handed_over_short_paise,
         coalesce(sum(passed_on - coalesce(settled_paise, 0)) FILTER (WHERE NOT is_pending), 0)::bigint
             AS with_operator_paise
     FROM cash
@@ -156,6 +162,7 @@ pub(crate) async fn of_businesses(
     for row in query.load::<OutstandingRow>(conn).await? {
         let of = totals.entry(parse("cash.business_id", &row.business_id)?).or_default();
         let held = [row.pending_paise, row.with_drivers_paise, row.with_operator_paise].map(Paise::new);
+        add(&mut of.handed_over_short, Paise::new(row.handed_over_short_paise))?;
         for (sum, amount) in
             [&mut of.pending, &mut of.with_drivers, &mut of.with_operator].into_iter().zip(held)
         {
