@@ -185,6 +185,7 @@ body! {
         reason_code: Option<String>,
         failed_attempts: i64,
         reattempt: Option<Reattempt>,
+        reattempt_possible: bool,
         return_requested_at: Option<String>,
         cod_collected_paise: Option<i64>,
         cod_handed_over_paise: Option<i64>,

@@ -145,7 +145,11 @@ async fn decide(
     let running = Data::clone(state);
     let work = async move { decide_after_failure(&running, key, decision, note).await };
     let decided = state.tasks.run(work).await?;
-    Ok(Json(views::order_view(&state.tracking_urls, decided.map_err(errors::from_decide)?)))
+    Ok(Json(views::order_view(
+        &state.tracking_urls,
+        state.attempts_max,
+        decided.map_err(errors::from_decide)?,
+    )))
 }
 
 async fn run_correction(
@@ -156,7 +160,11 @@ async fn run_correction(
     let running = Data::clone(state);
     let work = async move { correct_delivery(&running, key, correction).await };
     let corrected = state.tasks.run(work).await?;
-    Ok(Json(views::order_view(&state.tracking_urls, corrected.map_err(errors::from_correct)?)))
+    Ok(Json(views::order_view(
+        &state.tracking_urls,
+        state.attempts_max,
+        corrected.map_err(errors::from_correct)?,
+    )))
 }
 
 /// `{date?, note?}`

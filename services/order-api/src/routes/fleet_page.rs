@@ -51,16 +51,17 @@ pub(super) struct OrderPage {
 }
 
 impl OrderPage {
-    pub(super) fn newest(tracking_urls: &TrackingUrls, found: FoundOrders) -> Self {
+    pub(super) fn newest(tracking_urls: &TrackingUrls, attempts_max: u32, found: FoundOrders) -> Self {
         let next = found.continue_after.map(|id| id.to_string());
-        let data = found.orders.into_iter().map(|order| views::order_view(tracking_urls, order)).collect();
+        let view = |order| views::order_view(tracking_urls, attempts_max, order);
+        let data = found.orders.into_iter().map(view).collect();
         Self { data, has_more: found.has_more, next }
     }
 
-    pub(super) fn changed(tracking_urls: &TrackingUrls, found: FoundOrders) -> Self {
+    pub(super) fn changed(tracking_urls: &TrackingUrls, attempts_max: u32, found: FoundOrders) -> Self {
         let end = end(&found).filter(|_| found.has_more);
         let next = end.map(|position| FleetCursor::At(position).text());
-        Self { next, ..Self::newest(tracking_urls, found) }
+        Self { next, ..Self::newest(tracking_urls, attempts_max, found) }
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) async fn get(
     let caller = authenticate::business(&state, &request, KeyScope::ReadOrders).await?;
     no_query(&request)?;
     let order = find(&state, caller.business_id, Some(caller.mode), &id).await?;
-    Ok(Json(views::order_view(&state.tracking_urls, order)))
+    Ok(Json(views::order_view(&state.tracking_urls, state.attempts_max, order)))
 }
 
 /// Cancel an order
@@ -105,7 +105,11 @@ pub(super) async fn cancel_by_id(
     let running = Data::clone(state);
     let work = async move { cancel_order(&running, business, mode, id, reason).await };
     let cancelled = state.tasks.run(work).await?;
-    Ok(Json(views::order_view(&state.tracking_urls, cancelled.map_err(errors::from_cancel)?)))
+    Ok(Json(views::order_view(
+        &state.tracking_urls,
+        state.attempts_max,
+        cancelled.map_err(errors::from_cancel)?,
+    )))
 }
 
 pub(super) fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
@@ -220,8 +224,8 @@ pub(super) async fn page(
     };
     let found = orders::list(state, business, &filter, start, page.limit).await.map_err(errors::from_list)?;
     Ok(match by_change {
-        true => OrderPage::changed(&state.tracking_urls, found),
-        false => OrderPage::newest(&state.tracking_urls, found),
+        true => OrderPage::changed(&state.tracking_urls, state.attempts_max, found),
+        false => OrderPage::newest(&state.tracking_urls, state.attempts_max, found),
     })
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn get(
     path: Path<(String, String)>,
 ) -> Result<Json<OrderView>, ApiError> {
     let order = integration::find(&state, integration::parse_business(&path.0)?, None, &path.1).await?;
-    Ok(Json(views::order_view(&state.tracking_urls, order)))
+    Ok(Json(views::order_view(&state.tracking_urls, state.attempts_max, order)))
 }
 
 /// The references of up to 100 orders, without orders of other businesses.
@@ -112,7 +112,9 @@ pub(super) async fn exceptions(
     Ok(Json(ExceptionsPage {
         counts: views::exception_counts(counts),
         attempts_max: state.attempts_max,
-        data: listed.map(|order| views::order_view(&state.tracking_urls, order)).collect(),
+        data: listed
+            .map(|order| views::order_view(&state.tracking_urls, state.attempts_max, order))
+            .collect(),
         has_more: found.has_more,
     }))
 }

@@ -142,7 +142,7 @@ pub(super) async fn find_anywhere(
     let view = |order: Order| {
         bytes += json_size(&order.details);
         let business_id = order.business_id;
-        let mut order = views::order_view(&state.tracking_urls, order);
+        let mut order = views::order_view(&state.tracking_urls, state.attempts_max, order);
         if bytes > FOUND_BYTES
             && let Some(package) = order.package.as_object_mut()
         {

@@ -24,9 +24,10 @@ use crate::domain::{
 use crate::queries::Timeline;
 
 /// For the business of the order.
-pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderView {
+pub(super) fn order_view(tracking_urls: &TrackingUrls, attempts_max: u32, order: Order) -> OrderView {
     let (cod_discrepancy_paise, cod_difference_paise) = (order.cod_discrepancy(), order.cod_difference());
     let refunded_paise = order.refunded();
+    let reattempt_possible = Decision::Reattempt { on: None }.refusal(&order, attempts_max).is_none();
     let (reattempt, return_requested_at) = asked(&order);
     let mut details = Arc::unwrap_or_clone(order.details);
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
@@ -56,6 +57,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, order: Order) -> OrderVie
         reason_code: order.reason_code,
         failed_attempts: order.state.failed_attempts,
         reattempt,
+        reattempt_possible,
         return_requested_at,
         cod_collected_paise: order.cash.collected,
         cod_handed_over_paise: order.cash.handed_over,
@@ -176,7 +178,7 @@ pub(super) fn simulated_view(
             next_event: run.scenario.next(state, run.steps_done),
             next_at: run.next_at,
         }),
-        order: order_view(tracking_urls, simulated.order),
+        order: order_view(tracking_urls, attempts_max, simulated.order),
     }
 }
 

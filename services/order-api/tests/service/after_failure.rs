@@ -63,6 +63,7 @@ async fn a_failed_delivery_is_attempted_again_for_one_fee() -> anyhow::Result<()
         (&before["reasonCode"], &before["failedAttempts"], &before["reattempt"], &before["codStatus"]),
         (&json!("customer_unreachable"), &json!(1), &Value::Null, &json!("not_applicable"))
     );
+    assert_eq!(before["reattemptPossible"], json!(true));
     let day = indian_time(service.clock.now()).date_naive() + Days::new(2);
     let body = json!({ "date": day, "note": "Ring at the gate" });
     let asked = post(&business, &order, "reattempt", body.clone()).await?;
@@ -152,6 +153,7 @@ async fn a_reattempt_is_refused_with_what_to_do() -> anyhow::Result<()> {
     again(&business, &order, 2, "order.failed").await?;
     let second = view(&business, &order).await?;
     assert_eq!((&second["failedAttempts"], &second["reattempt"]), (&json!(2), &Value::Null), "decide anew");
+    assert_eq!(second["reattemptPossible"], json!(false));
     let refused = post(&business, &order, "reattempt", json!({})).await?;
     assert_eq!(refusal(&refused), (409, "reattempt_not_possible"));
     assert!(text(&refused.body, "message").contains("all of its 2 attempts"));

@@ -91,6 +91,7 @@ pub(crate) fn order() -> OrderView {
         reason_code: None,
         failed_attempts: 0,
         reattempt: None,
+        reattempt_possible: false,
         return_requested_at: None,
         cod_collected_paise: None,
         cod_handed_over_paise: None,

@@ -51,9 +51,9 @@ pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
 }
 
 fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
-    let view = |order| text_of(&views::order_view(&samples.tracking_urls, order));
+    let view = |order| text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS_MAX, order));
     let live = |events| samples.order(Mode::Live, events);
-    let page = OrderPage::newest(&samples.tracking_urls, one(live(&[DriverAssigned])));
+    let page = OrderPage::newest(&samples.tracking_urls, ATTEMPTS_MAX, one(live(&[DriverAssigned])));
     let fee = samples.fee()?;
     let timeline = |webhooks, incomplete| {
         let moves = samples.moves(&[DriverAssigned]);
@@ -111,7 +111,11 @@ fn of_moves(samples: &Samples) -> [Operation; 2] {
     [
         Operation::new("cancelOrder")
             .body("reason", "With a reason", text_of(&json!({ "reason": CANCEL_REASON })))
-            .answer("cancelled", "Cancelled", text_of(&views::order_view(&samples.tracking_urls, ended)))
+            .answer(
+                "cancelled",
+                "Cancelled",
+                text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS_MAX, ended)),
+            )
             .errors(with_key(KeyScope::WriteOrders))
             .errors(unknown.clone())
             .errors(cannot_be_cancelled)
@@ -131,7 +135,7 @@ fn of_moves(samples: &Samples) -> [Operation; 2] {
 }
 
 fn of_failures(samples: &Samples) -> [Operation; 3] {
-    let view = |order| text_of(&views::order_view(&samples.tracking_urls, order));
+    let view = |order| text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS_MAX, order));
     let now = samples.failed_order(None).updated_at;
     let date = reattempt_days(now).1;
     let again = Decision::Reattempt { on: None };

@@ -241,6 +241,7 @@ mod tests {
             reason_code: None,
             failed_attempts: 1,
             reattempt: None,
+            reattempt_possible: false,
             return_requested_at: None,
             cod_collected_paise: None,
             cod_handed_over_paise: None,

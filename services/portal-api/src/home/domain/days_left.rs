@@ -25,7 +25,11 @@ mod tests {
     fn a_balance_lasts_as_long_as_at_the_average_of_all_days() {
         assert_eq!(lasts(70_000, &[10_000; 7]), Some(7));
         assert_eq!(lasts(69_999, &[10_000; 7]), Some(6), "whole days");
-        assert_eq!(lasts(1_365_550, &[0, 0, 0, 0, 0, 0, 2_232_200]), Some(4), "days before the first payment count");
+        assert_eq!(
+            lasts(1_365_550, &[0, 0, 0, 0, 0, 0, 2_232_200]),
+            Some(4),
+            "days before the first payment count"
+        );
         assert_eq!(lasts(30_000, &[10_000, 0, 0, 0, 0, 0, 0]), Some(21), "a day without orders counts");
         assert_eq!(lasts(0, &[10_000; 7]), Some(0));
     }
