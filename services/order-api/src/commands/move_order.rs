@@ -58,7 +58,13 @@ fn copy_data(order: &mut Order, progress: &Progress) {
             order.driver = progress.data.driver.as_ref().and_then(|driver| serde_json::to_value(driver).ok());
         }
         EventKind::DriverUnassigned => order.driver = None,
-        EventKind::OrderFailed | EventKind::OrderCancelled | EventKind::OrderReturned => {
+        // A return without words has those of the failure, and always its code.
+        EventKind::OrderReturned => {
+            if progress.data.reason.is_some() {
+                order.reason.clone_from(&progress.data.reason);
+            }
+        }
+        EventKind::OrderFailed | EventKind::OrderCancelled => {
             order.reason.clone_from(&progress.data.reason);
             order.reason_code.clone_from(&progress.data.reason_code);
         }

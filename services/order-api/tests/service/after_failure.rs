@@ -184,6 +184,11 @@ async fn a_parcel_is_asked_back() -> anyhow::Result<()> {
     let late = post(&business, &order, "return", json!({})).await?.expect(200)?;
     assert_eq!((&late["status"], late["returnRequestedAt"].is_string()), (&json!("returned"), true));
     assert_eq!(
+        (&late["reason"], &late["reasonCode"]),
+        (&json!("Nobody at home"), &json!("customer_unreachable")),
+        "of the failure"
+    );
+    assert_eq!(
         refusal(&post(&business, &order, "reattempt", json!({})).await?),
         (409, "reattempt_not_possible")
     );
