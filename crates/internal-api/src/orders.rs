@@ -27,7 +27,7 @@ pub use after_failure::{ReattemptView, reason_code};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
-pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
+pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, ExceptionsPage};
 pub use support::{
     AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
     RetryProof, SearchAnywhere, StatusCount,

@@ -1,5 +1,6 @@
 //! The live orders of a business that need its attention.
 
+use chrono::{DateTime, Utc};
 use domain::BusinessId;
 use serde::{Deserialize, Serialize};
 use strum::EnumString;
@@ -27,14 +28,36 @@ pub struct ExceptionCounts {
     pub stuck: i64,
 }
 
-/// Orders of one kind, newest change first.
+/// How long the operator's fleet may take before an order needs attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExceptionLimits {
+    /// Without a driver.
+    pub unassigned_minutes: u32,
+    /// Without a report about a parcel on its way.
+    pub silent_minutes: u32,
+}
+
+/// An order that needs attention.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct ExceptionOrder {
+    #[serde(flatten)]
+    pub order: OrderView,
+    /// Since when it is in its state. Neither a correction nor a request of the business changes it.
+    #[serde(default)]
+    pub since: Option<DateTime<Utc>>,
+}
+
+/// Orders of one kind, newest first.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExceptionsPage {
     pub counts: ExceptionCounts,
     /// The attempts that the operator makes at a delivery.
     pub attempts_max: u32,
-    pub data: Vec<OrderView>,
+    #[serde(default)]
+    pub limits: Option<ExceptionLimits>,
+    pub data: Vec<ExceptionOrder>,
     /// Whether there are more than are listed.
     pub has_more: bool,
 }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ExceptionCounts, OrderView, OrdersClient};
+use super::{ExceptionCounts, ExceptionLimits, OrderView, OrdersClient};
 use crate::CallError;
 
 /// The request that created an order, as far as it is stored. Its headers and exact bytes are not.
@@ -57,6 +57,10 @@ pub struct LiveOrders {
     pub delivered: i64,
     /// The orders of any age that need attention.
     pub attention: ExceptionCounts,
+    /// When an order begins to need attention.
+    #[serde(default)]
+    #[schema(required)]
+    pub attention_limits: Option<ExceptionLimits>,
 }
 
 /// The most recent orders that [`LiveOrders`] counts.

@@ -3,6 +3,8 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use domain::indian_time;
 
+use super::Order;
+
 /// Why an order needs attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExceptionKind {
@@ -40,6 +42,13 @@ impl Patience {
             today: indian_time(now).date_naive(),
         }
     }
+}
+
+/// A page of orders of one kind, each with the time since when it is in its state, the latest first.
+#[derive(Clone, Debug)]
+pub struct FoundExceptions {
+    pub orders: Vec<(Order, DateTime<Utc>)>,
+    pub has_more: bool,
 }
 
 /// The number of orders of each kind, up to the counted maximum.

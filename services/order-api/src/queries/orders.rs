@@ -1,12 +1,15 @@
 //! The orders of a business.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
 use crate::domain::{
-    AcceptedOrder, AttemptRecord, BusinessErasure, ExceptionCounts, ExceptionKind, FoundOrders, ListStart,
-    Order, OrderFilter,
+    AcceptedOrder, AttemptRecord, BusinessErasure, ExceptionCounts, ExceptionKind, FoundExceptions,
+    FoundOrders, ListStart, Order, OrderFilter,
 };
 use crate::page_slots::Reader;
 use crate::state::State;
@@ -139,23 +142,29 @@ pub async fn count_exceptions(state: &State, business: BusinessId) -> Result<Exc
     state.unit.database.read(count).await
 }
 
-/// A page of these orders of one kind, newest change first.
+/// A page of these orders of one kind: of those that changed last, the one that is in its state for the shortest time first.
 pub async fn list_exceptions(
     state: &State,
     business: BusinessId,
     kind: ExceptionKind,
-) -> Result<FoundOrders, StoreError> {
+) -> Result<FoundExceptions, StoreError> {
     let _slot = state.page_slots.enter(Reader::Business(business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
     let list = async |conn: &mut _| -> Result<_, StoreError> {
-        let mut ids = exceptions::list(conn, business, kind, deadlines, EXCEPTIONS_MAX + 1).await?;
-        let is_cut = i64::try_from(ids.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
-        ids.truncate(ids.len() - usize::from(is_cut));
-        let among = OrderFilter { among: Some(ids.clone()), ..OrderFilter::default() };
-        let mut page = orders::list(conn, business, &among, ListStart::Newest(None), ids.len()).await?;
-        page.orders.sort_by_key(|order| ids.iter().position(|id| *id == order.id));
-        page.has_more |= is_cut;
-        Ok(page)
+        let mut found = exceptions::list(conn, business, kind, deadlines, EXCEPTIONS_MAX + 1).await?;
+        let is_cut = i64::try_from(found.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
+        found.truncate(found.len() - usize::from(is_cut));
+        let among = found.iter().map(|(id, _)| *id).collect();
+        let among = OrderFilter { among: Some(among), ..OrderFilter::default() };
+        let page = orders::list(conn, business, &among, ListStart::Newest(None), found.len()).await?;
+        let since: HashMap<OrderId, _> = found.into_iter().collect();
+        let with_time = |order: Order| {
+            let at = since.get(&order.id).copied().unwrap_or(order.updated_at);
+            (order, at)
+        };
+        let mut orders: Vec<_> = page.orders.into_iter().map(with_time).collect();
+        orders.sort_by_key(|(order, at)| Reverse((*at, order.id)));
+        Ok(FoundExceptions { orders, has_more: page.has_more || is_cut })
     };
     state.unit.database.read(list).await
 }

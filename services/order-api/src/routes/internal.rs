@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::OrderId;
 use internal_api::orders::{
-    AcceptedRequest, AnyTestOrder, ExceptionKind, ExceptionsPage, OrderReference, OrderView,
+    AcceptedRequest, AnyTestOrder, ExceptionKind, ExceptionOrder, ExceptionsPage, OrderReference, OrderView,
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody, read_optional_json, read_query};
 
@@ -108,13 +108,15 @@ pub(super) async fn exceptions(
     };
     let counts = orders::count_exceptions(&state, business).await?;
     let found = orders::list_exceptions(&state, business, kind).await?;
-    let listed = found.orders.into_iter();
+    let listed = found.orders.into_iter().map(|(order, since)| ExceptionOrder {
+        order: views::order_view(&state.tracking_urls, state.attempts_max, order),
+        since: Some(since),
+    });
     Ok(Json(ExceptionsPage {
         counts: views::exception_counts(counts),
         attempts_max: state.attempts_max,
-        data: listed
-            .map(|order| views::order_view(&state.tracking_urls, state.attempts_max, order))
-            .collect(),
+        limits: Some(views::exception_limits(state.patience)),
+        data: listed.collect(),
         has_more: found.has_more,
     }))
 }

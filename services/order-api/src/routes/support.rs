@@ -93,6 +93,7 @@ pub(super) async fn live(
         ended: of(&[DeliveryStatus::Delivered, DeliveryStatus::Failed, DeliveryStatus::Returned]),
         delivered: of(&[DeliveryStatus::Delivered]),
         attention: views::exception_counts(attention),
+        attention_limits: Some(views::exception_limits(state.patience)),
     }))
 }
 

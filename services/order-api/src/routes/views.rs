@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::orders::{
-    AcceptedRequest, ErasureView, ExceptionCounts, MoneyView, OrderEventView, OrderView, ReattemptView,
-    SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage, WebhookOutcomeView, details,
-    reason_code,
+    AcceptedRequest, ErasureView, ExceptionCounts, ExceptionLimits, MoneyView, OrderEventView, OrderView,
+    ReattemptView, SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage, WebhookOutcomeView,
+    details, reason_code,
 };
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::OrderDeliveryView;
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 
 use crate::commands::simulate_progress::Simulated;
 use crate::domain::{
-    AcceptedOrder, BusinessErasure, Decided, Decision, Order, OrderEvent, TrackingUrls, Warning,
+    AcceptedOrder, BusinessErasure, Decided, Decision, Order, OrderEvent, Patience, TrackingUrls, Warning,
     without_corrections,
 };
 use crate::queries::Timeline;
@@ -293,4 +293,12 @@ pub(super) fn fleet_view(order: Order) -> FleetOrderView {
 
 pub(super) fn exception_counts(counts: crate::domain::ExceptionCounts) -> ExceptionCounts {
     ExceptionCounts { failed: counts.failed, unassigned: counts.unassigned, stuck: counts.stuck }
+}
+
+pub(super) fn exception_limits(patience: Patience) -> ExceptionLimits {
+    let minutes = |of: TimeDelta| u32::try_from(of.num_minutes()).unwrap_or(u32::MAX);
+    ExceptionLimits {
+        unassigned_minutes: minutes(patience.unassigned),
+        silent_minutes: minutes(patience.silent),
+    }
 }

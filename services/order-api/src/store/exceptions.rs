@@ -54,21 +54,29 @@ fn of(business: BusinessId, kind: ExceptionKind, deadlines: Deadlines) -> orders
     }
 }
 
-/// The ids of at most `limit` orders, newest change first.
+/// When the order came into its state, by the last event of the fleet: neither a correction nor a request changes it.
+const SINCE: &str = "coalesce((SELECT recorded_at FROM order_events AS last
+    WHERE last.order_id = orders.id AND last.business_id = orders.business_id
+        AND last.kind NOT IN ('order.reattempt_scheduled', 'order.returning')
+    ORDER BY last.sequence DESC LIMIT 1), orders.updated_at)";
+
+/// The ids of at most `limit` orders, newest change first, and since when each is in its state.
 pub async fn list(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     kind: ExceptionKind,
     deadlines: Deadlines,
     limit: i64,
-) -> Result<Vec<OrderId>, StoreError> {
-    let ids: Vec<String> = of(business, kind, deadlines)
+) -> Result<Vec<(OrderId, DateTime<Utc>)>, StoreError> {
+    let rows: Vec<(String, DateTime<Utc>)> = of(business, kind, deadlines)
         .order((orders::updated_at.desc(), orders::id.desc()))
         .limit(limit)
-        .select(orders::id)
+        .select((orders::id, sql::<Timestamptz>(SINCE)))
         .load(conn)
         .await?;
-    ids.into_iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
+    let order =
+        |(id, since): (String, _)| Ok((id.parse().map_err(|error| corrupt("orders.id", error))?, since));
+    rows.into_iter().map(order).collect()
 }
 
 /// The number of orders of each kind, up to `max`.

@@ -388,7 +388,7 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
             let counts = [page.counts.failed, page.counts.unassigned, page.counts.stuck];
             assert_eq!(counts[seen.len()], i64::try_from(page.data.len()).unwrap(), "{kind:?}");
             assert_eq!((page.attempts_max, page.has_more), (3, false));
-            let references: Vec<_> = page.data.into_iter().map(|order| order.order_reference).collect();
+            let references: Vec<_> = page.data.into_iter().map(|found| found.order.order_reference).collect();
             seen.push(references.join(" "));
         }
         Ok(seen)
@@ -423,6 +423,10 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     }
     let corrected = ["back decided undecided", "waiting", "moving"];
     assert_eq!(seen(&business).await?, corrected, "a correction is no news of the fleet");
+    let page = portal.exceptions(business.id, ExceptionKind::Failed).await?;
+    let back = page.data.iter().find(|found| found.order.id.to_string() == back).expect("the order");
+    assert!(back.since.is_some_and(|since| since < back.order.updated_at - TimeDelta::days(2)));
+    assert_eq!(page.limits.map(|limits| limits.unassigned_minutes), Some(30));
     business.fleet.drive(&moving, &["order.picked_up"], 0).await?;
     assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", ""]);
     Ok(())

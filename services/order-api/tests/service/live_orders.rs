@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, DeliveryStatus};
-use internal_api::orders::{ExceptionCounts, LiveOrders, OrdersClient, StatusCount};
+use internal_api::orders::{ExceptionCounts, ExceptionLimits, LiveOrders, OrdersClient, StatusCount};
 use test_kit::smallest_order;
 
 use crate::business::Business;
@@ -31,7 +31,9 @@ async fn live_orders_are_counted_by_day_and_by_what_they_need() -> anyhow::Resul
 
     let none = live(business.id, today(&service.clock)).await?;
     let attention = ExceptionCounts { failed: 0, unassigned: 0, stuck: 0 };
-    let empty = LiveOrders { last_at: None, today: Vec::new(), ended: 0, delivered: 0, attention };
+    let attention_limits = Some(ExceptionLimits { unassigned_minutes: 30, silent_minutes: 240 });
+    let empty =
+        LiveOrders { last_at: None, today: Vec::new(), ended: 0, delivered: 0, attention, attention_limits };
     assert_eq!(none, empty);
 
     // Nine days ago: too old for the rate, but it failed with the driver.
@@ -55,6 +57,7 @@ async fn live_orders_are_counted_by_day_and_by_what_they_need() -> anyhow::Resul
         ended: 3,
         delivered: 1,
         attention: ExceptionCounts { failed: 1, unassigned: 0, stuck: 1 },
+        attention_limits,
     };
     assert_eq!(seen, expected);
 

@@ -9,8 +9,8 @@ use internal_api::cash::{CashAge, CashOverview, CashTotals, CashView};
 use internal_api::keys::{ApiKeyView, CreatedApiKey, RevokedApiKey};
 use internal_api::orders::{
     BusinessEventView, BusinessEventsPage, EvidenceAttempt, EvidenceOrder, EvidenceView, ExceptionCounts,
-    ExceptionsPage, OrderEventView, OrderView, SimulatedOrderView, SimulationView, TimelineEntry,
-    TimelinePage,
+    ExceptionLimits, ExceptionOrder, ExceptionsPage, OrderEventView, OrderView, SimulatedOrderView,
+    SimulationView, TimelineEntry, TimelinePage,
 };
 use internal_api::wallet::{EntryView, SpendDay, SpendView, TopUpView};
 use internal_api::webhooks::{
@@ -144,7 +144,9 @@ pub(crate) fn evidence() -> EvidenceView {
 
 pub(crate) fn exceptions() -> ExceptionsPage {
     let counts = ExceptionCounts { failed: 1, unassigned: 0, stuck: 2 };
-    ExceptionsPage { counts, attempts_max: 3, data: vec![order()], has_more: false }
+    let limits = Some(ExceptionLimits { unassigned_minutes: 30, silent_minutes: 240 });
+    let order = ExceptionOrder { order: order(), since: Some(at()) };
+    ExceptionsPage { counts, attempts_max: 3, limits, data: vec![order], has_more: false }
 }
 
 pub(crate) fn simulated() -> SimulatedOrderView {

@@ -14,6 +14,7 @@ fn live_orders() -> Value {
     json!({
         "lastAt": AT, "today": [{ "status": "created", "orders": 3 }], "ended": 10, "delivered": 9,
         "attention": { "failed": 2, "unassigned": 0, "stuck": 1 },
+        "attentionLimits": { "unassignedMinutes": 30, "silentMinutes": 240 },
     })
 }
 

@@ -3,8 +3,8 @@
 use domain::{EvidencePlace, Paise, Photo};
 use internal_api::Page;
 use internal_api::orders::{
-    AcceptedRequest, EvidenceView, ExceptionsPage, OrderView, ReattemptView, SimulatedOrderView,
-    TimelineEntry, TimelinePage,
+    AcceptedRequest, EvidenceView, ExceptionOrder, ExceptionsPage, OrderView, ReattemptView,
+    SimulatedOrderView, TimelineEntry, TimelinePage,
 };
 use internal_api::webhooks::{AttemptView, DeliveryDetails, EndpointView};
 use serde_json::{Value, json};
@@ -137,7 +137,10 @@ fn know_personal_data(portal: &Portal, owner: &Owner) {
     for call in ["cancel", "reattempt", "return", "delivery-details"] {
         of("order-api", &format!("POST {one}/{call}"), answer_of(&order()));
     }
-    let exceptions = ExceptionsPage { data: vec![order()], ..answers::exceptions() };
+    let exceptions = ExceptionsPage {
+        data: vec![ExceptionOrder { order: order(), since: Some(at()) }],
+        ..answers::exceptions()
+    };
     of("order-api", "GET /exceptions", answer_of(&exceptions));
     of("order-api", &format!("POST {one}/erase-personal-data"), answer_of(&order()));
     let simulated = SimulatedOrderView { order: order(), ..answers::simulated() };

@@ -1,7 +1,8 @@
 //! Responses with orders, as the document describes them: with the mark of masked data, which the guard adds.
 
+use chrono::{DateTime, Utc};
 use domain::OrderId;
-use internal_api::orders::{EvidenceView, ExceptionCounts, OrderView, SimulatedOrderView};
+use internal_api::orders::{EvidenceView, ExceptionCounts, ExceptionLimits, OrderView, SimulatedOrderView};
 use internal_api::webhooks::DeliveryDetails;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -37,9 +38,20 @@ pub(crate) struct ShownExceptions {
     counts: ExceptionCounts,
     /// The attempts that the operator makes at a delivery.
     attempts_max: u32,
-    data: Vec<ShownOrder>,
+    #[schema(required)]
+    limits: Option<ExceptionLimits>,
+    data: Vec<ShownException>,
     /// Whether there are more than are listed.
     has_more: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ShownException {
+    #[serde(flatten)]
+    order: ShownOrder,
+    /// Since when it is in its state. Neither a correction nor a request of the business changes it.
+    #[schema(required)]
+    since: Option<DateTime<Utc>>,
 }
 
 /// The evidence as the role of the user sees it. Without the permission `read_customers`, reasons, places, names, photos and
