@@ -20,6 +20,8 @@ const PHONE_DIGITS: usize = 10;
 const PHONE_TERM_MIN: usize = 4;
 /// The shortest end of a reference.
 const END_MIN: usize = 3;
+/// A PIN code is often written in two groups of digits: `682 016`.
+const PINCODE_GROUP: usize = 3;
 /// A text of digits and separators with this many digits is one number, however it is grouped.
 const NUMBER_DIGITS_MIN: usize = 7;
 
@@ -72,7 +74,11 @@ fn customer_words(text: &str) -> Vec<String> {
     let marked = |part: &str| {
         let part = fold(part);
         let mark = if part.contains(|c: char| c.is_numeric() || c == '@') { '+' } else { '*' };
-        split(&part).into_iter().map(move |word| format!("{mark}{word}")).collect::<Vec<_>>()
+        let mut words = split(&part);
+        if part.contains(is_apostrophe) {
+            words.extend(split(&part.replace(is_apostrophe, "")));
+        }
+        words.into_iter().map(move |word| format!("{mark}{word}")).collect::<Vec<_>>()
     };
     text.split_whitespace().flat_map(marked).take(WORDS_MAX).collect()
 }
@@ -90,7 +96,23 @@ fn terms(text: &str) -> Vec<String> {
     let text = fold(text);
     let is_one_number = text.chars().all(|c| c.is_ascii_digit() || " +-.()/".contains(c))
         && digits(&text).len() >= NUMBER_DIGITS_MIN;
-    if is_one_number { vec![text] } else { text.split_whitespace().map(str::to_owned).collect() }
+    if is_one_number { vec![text] } else { with_whole_pincodes(&text) }
+}
+
+/// The terms of a text. Two groups of a PIN code are one term, which finds them as separate numbers too.
+fn with_whole_pincodes(text: &str) -> Vec<String> {
+    let is_group = |term: &str| term.len() == PINCODE_GROUP && is_number(term);
+    let mut terms: Vec<String> = Vec::new();
+    for term in text.split_whitespace() {
+        match terms.last_mut() {
+            Some(first) if is_group(first.as_str()) && is_group(term) => {
+                first.push(' ');
+                first.push_str(term);
+            }
+            _ => terms.push(term.to_owned()),
+        }
+    }
+    terms
 }
 
 fn of_term(term: &str, sees_phones: bool) -> Option<String> {
@@ -128,9 +150,19 @@ fn all_of(mark: char, words: &[String]) -> String {
     format!("({})", words.join(" & "))
 }
 
-/// Compatible forms and cases of a letter are the same.
+/// Compatible forms and cases of a letter are the same, and so are letters with and without an accent.
 fn fold(text: &str) -> String {
-    text.nfkc().flat_map(char::to_lowercase).collect()
+    let letters = text.nfkd().filter(|c| !is_accent(*c));
+    letters.nfc().flat_map(char::to_lowercase).filter(|c| !is_accent(*c)).collect()
+}
+
+/// Of Latin, Greek and Cyrillic letters. The marks of India's scripts are vowels.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}')
+}
+
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '`' | '\u{2018}' | '\u{2019}' | '\u{2bc}')
 }
 
 /// Letters of India's scripts contain combining marks.
@@ -221,7 +253,12 @@ mod tests {
             "ash",
             "souza",
             "d'souza",
+            "D’Souza",
+            "dsouza",
+            "DSou",
             "Asha Souza",
+            "400 701",
+            "mumbai 400 701",
             "asha mumbai",
             "navi",
             "400701",
@@ -239,9 +276,31 @@ mod tests {
         ] {
             assert!(finds(text, &order(), false), "{text}");
         }
-        for text in ["rao", "sha", "asha rao", "400702", "1002", "MC-2025", "7654", "mumbai 560001"] {
+        for text in
+            ["rao", "sha", "asha rao", "400702", "1002", "MC-2025", "7654", "mumbai 560001", "400 702"]
+        {
             assert!(!finds(text, &order(), true), "{text}");
         }
+    }
+
+    #[test]
+    fn accents_and_apostrophes_do_not_matter() {
+        for (name, texts) in [
+            ("José Álvares", &["jose", "José", "JOSE\u{301}", "alvares"][..]),
+            ("Siobhan O’Brien", &["siobhán", "OBrien", "o'brien", "O`Brien", "brien"][..]),
+            ("İrem Šćepan", &["irem", "scepan"][..]),
+            ("कृष्णा", &["कृष्णा"][..]),
+        ] {
+            let named = Searchable { name: Some(name.into()), ..order() };
+            for text in texts {
+                assert!(finds(text, &named, false), "{name}: {text}");
+            }
+        }
+        let named = Searchable { name: Some("कृष्णा".into()), ..order() };
+        assert!(!finds("कषण", &named, false), "vowels are no accents");
+        // Two groups of digits also find two numbers.
+        let numbered = Searchable { order_reference: "400-X-701".into(), pincode: None, ..order() };
+        assert!(finds("400 701", &numbered, false));
     }
 
     #[test]
