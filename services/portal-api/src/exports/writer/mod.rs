@@ -8,6 +8,9 @@ use crate::domain::{RegionFormat, csv};
 use crate::exports::domain::{Cell, ExportFormat};
 use xlsx::Xlsx;
 
+/// Tells Excel that a text is UTF-8, which it reads as the code page of its country otherwise. Readers of UTF-8 skip it.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 pub(crate) enum Writer {
     Csv { written: Vec<u8>, region: RegionFormat },
     Xlsx(Box<Xlsx>),
@@ -18,7 +21,7 @@ impl Writer {
     pub(crate) fn begin(format: ExportFormat, columns: &[String], region: RegionFormat) -> io::Result<Self> {
         Ok(match format {
             ExportFormat::Csv => {
-                let written = csv::record(columns);
+                let written = [BYTE_ORDER_MARK, &csv::record(columns)].concat();
                 Self::Csv { written, region }
             }
             ExportFormat::Xlsx => Self::Xlsx(Box::new(Xlsx::begin(columns, region.zone)?)),
@@ -79,7 +82,7 @@ mod tests {
         let date = "2026-02-01".parse().unwrap();
         writer.row(&["=1+1".into(), Paise::new(-5_005).into(), Cell::Time(time)]).unwrap();
         let begin = String::from_utf8(writer.take()).unwrap();
-        assert_eq!(begin, "Order,Paid (INR)\r\n'=1+1,-50.05,2026-02-01 00:00:00\r\n");
+        assert_eq!(begin, "\u{feff}Order,Paid (INR)\r\n'=1+1,-50.05,2026-02-01 00:00:00\r\n");
         writer.row(&[Cell::Empty, Cell::Number(-3), Cell::Date(date)]).unwrap();
         assert_eq!(String::from_utf8(writer.finish().unwrap()).unwrap(), ",-3,2026-02-01\r\n");
     }
