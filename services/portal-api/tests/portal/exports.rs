@@ -245,7 +245,7 @@ async fn a_file_whose_writer_died_is_written_again_by_another() {
     let _instance = portal.another();
     assert_eq!(done(&mut owner.client, &path).await["state"], "done");
     let text = owner.client.get(&format!("{path}/file")).await.body.as_str().unwrap().to_owned();
-    assert!(text.starts_with("Order,") && !text.contains("half"), "{text}");
+    assert!(text.starts_with("\u{feff}Order,") && !text.contains("half"), "{text}");
     assert_eq!(done(&mut owner.client, &format!("{EXPORTS}/{second}")).await["rows"], 1);
 }
 

@@ -89,6 +89,7 @@ async fn all_of_the_staff_exports_cash() {
     assert_eq!(done(&mut viewer, &path).await["rows"], 1);
     let text = viewer.get(&format!("{path}/file")).await.body.as_str().unwrap().to_owned();
     assert!(text.contains(",shop-1,collected,11.00,10.00,,,yes,2026-01-01 05:30:00,"), "{text}");
+    assert!(text.ends_with(",2026-01-08,,-1.00\r\n"), "{text}");
     assert_eq!(viewer.delete(&path).await.status, 204);
     let unknown = format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/cod/exports");
     assert_eq!(viewer.post(&unknown, json!({})).await.code(), "business_not_found");

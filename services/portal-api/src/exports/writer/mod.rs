@@ -21,7 +21,7 @@ impl Writer {
     pub(crate) fn begin(format: ExportFormat, columns: &[String], region: RegionFormat) -> io::Result<Self> {
         Ok(match format {
             ExportFormat::Csv => {
-                let written = [BYTE_ORDER_MARK, &csv::record(columns)].concat();
+                let written = [BYTE_ORDER_MARK, csv::record(columns).as_slice()].concat();
                 Self::Csv { written, region }
             }
             ExportFormat::Xlsx => Self::Xlsx(Box::new(Xlsx::begin(columns, region.zone)?)),
