@@ -1,10 +1,14 @@
 //! The audit log.
 
-use chrono::TimeDelta;
+use chrono::{NaiveDate, TimeDelta};
+use domain::Paise;
+use internal_api::orders::ReattemptView;
 use serde_json::{Value, json};
 use test_kit::until;
 
+use crate::answers::{self, ORDER};
 use crate::client::Client;
+use crate::peers::{answer_of, at};
 use crate::portal::Portal;
 use crate::profile::complete_profile;
 
@@ -50,6 +54,41 @@ async fn what_is_done_is_written_down_with_who_did_it_and_in_which_request() {
     let again = owner.client.put("/v1/portal/pickup-profile", complete_profile()).await;
     assert_eq!(again.status, 200);
     assert_eq!(lines(&mut owner.client, "").await.len(), 4, "what changes nothing is no act");
+}
+
+/// No values: the note, the phone and the address are personal data.
+#[tokio::test]
+async fn requests_about_failed_deliveries_name_the_day_the_code_and_the_fields() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut order = answers::order();
+    order.reason_code = Some("wrong_address".to_owned());
+    order.reattempt = Some(ReattemptView {
+        on: NaiveDate::from_ymd_opt(2026, 1, 9),
+        number: 2,
+        note: Some("12 MG Road".to_owned()),
+        fee_paise: Paise::ZERO,
+        requested_at: at(),
+    });
+    let again = json!({ "date": "2026-01-09", "reasonCode": "wrong_address" });
+    for (call, body, details) in [
+        ("reattempt", json!({ "date": "2026-01-09", "note": "12 MG Road" }), again),
+        ("return", json!({}), json!({ "reasonCode": "wrong_address" })),
+        (
+            "delivery-details",
+            json!({ "phone": "+919800000009", "delivery": null }),
+            json!({ "fields": ["phone"] }),
+        ),
+    ] {
+        let path = format!("orders/{ORDER}/{call}");
+        let at_peer = format!("POST /order-api/internal/businesses/{}/{path}", owner.business);
+        portal.peers.answer(at_peer, 200, answer_of(&order));
+        portal.clock.advance(TimeDelta::seconds(1));
+        let answer = owner.client.post(&format!("/v1/portal/{path}"), body).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let entry = lines(&mut owner.client, "").await.remove(0);
+        assert_eq!((&entry["details"], &entry["target"]["label"]), (&details, &json!("shop-1")), "{call}");
+    }
 }
 
 #[tokio::test]

@@ -15,6 +15,9 @@ use crate::http::openapi::{bodies, params, shown};
 use crate::relay::routes::orders::order_id;
 use crate::state::State;
 
+/// The parts of an order that a correction may replace.
+const CORRECTED: [&str; 2] = ["phone", "delivery"];
+
 #[utoipa::path(
     get,
     path = "/v1/portal/exceptions",
@@ -58,7 +61,13 @@ pub(crate) async fn reattempt(
     let body = read_optional_json(&request, payload).await?;
     let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { orders.reattempt(business, &order.to_string(), &body).await };
-    let event = AuditEvent::new(Action::OrderReattemptRequested).on(Target::new(TargetKind::Order, order));
+    let event = move |asked: &OrderView| {
+        let on = asked.reattempt.as_ref().and_then(|reattempt| reattempt.on);
+        AuditEvent::new(Action::OrderReattemptRequested)
+            .on(Target::new(TargetKind::Order, order).labelled(&asked.order_reference))
+            .with("date", on.map(|on| on.to_string()))
+            .with("reasonCode", asked.reason_code.clone())
+    };
     forward(&state, business, author, event, call).await
 }
 
@@ -81,7 +90,11 @@ pub(crate) async fn request_return(
     let order = order_id(&order)?;
     let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { orders.request_return(business, &order.to_string()).await };
-    let event = AuditEvent::new(Action::OrderReturnRequested).on(Target::new(TargetKind::Order, order));
+    let event = move |asked: &OrderView| {
+        AuditEvent::new(Action::OrderReturnRequested)
+            .on(Target::new(TargetKind::Order, order).labelled(&asked.order_reference))
+            .with("reasonCode", asked.reason_code.clone())
+    };
     forward(&state, business, author, event, call).await
 }
 
@@ -105,8 +118,14 @@ pub(crate) async fn correct(
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?;
     let (business, orders) = (session.business, state.peers.orders.clone());
+    // Their names alone: what was wrong and what is right are personal data.
+    let fields: Vec<_> = CORRECTED.into_iter().filter(|name| !body.0[*name].is_null()).collect();
     let call = async move { orders.correct_delivery(business, &order.to_string(), &body.0).await };
-    let event = AuditEvent::new(Action::OrderDeliveryCorrected).on(Target::new(TargetKind::Order, order));
+    let event = move |corrected: &OrderView| {
+        AuditEvent::new(Action::OrderDeliveryCorrected)
+            .on(Target::new(TargetKind::Order, order).labelled(&corrected.order_reference))
+            .with("fields", fields)
+    };
     forward(&state, business, author, event, call).await
 }
 
@@ -115,9 +134,9 @@ pub(crate) async fn forward(
     state: &Data<State>,
     business: BusinessId,
     author: UserAuthor,
-    event: AuditEvent,
+    event: impl FnOnce(&OrderView) -> AuditEvent + Send + 'static,
     call: impl Future<Output = Result<OrderView, CallError>> + Send + 'static,
 ) -> Result<HttpResponse, ApiError> {
     let call = async move { Ok(call.await?) };
-    Ok(HttpResponse::Ok().json(audited(state, business, author.0, call, move |_: &OrderView| event).await?))
+    Ok(HttpResponse::Ok().json(audited(state, business, author.0, call, event).await?))
 }

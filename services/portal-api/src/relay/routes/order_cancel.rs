@@ -2,6 +2,7 @@
 
 use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
+use internal_api::orders::OrderView;
 use web::{ApiError, read_optional_json};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
@@ -35,7 +36,10 @@ pub(crate) async fn cancel(
     let body = read_optional_json(&request, payload).await?;
     let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { orders.cancel(business, &order_id.to_string(), &body).await };
-    let event = AuditEvent::once(Action::OrderCancelled, Target::new(TargetKind::Order, order_id));
+    let event = move |cancelled: &OrderView| {
+        let target = Target::new(TargetKind::Order, order_id).labelled(&cancelled.order_reference);
+        AuditEvent::once(Action::OrderCancelled, target)
+    };
     let cancelled = forward(&state, business, author, event, call).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %order_id, "order cancelled from the portal"
