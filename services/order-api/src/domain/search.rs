@@ -153,7 +153,7 @@ fn all_of(mark: char, words: &[String]) -> String {
 /// Compatible forms and cases of a letter are the same, and so are letters with and without an accent.
 fn fold(text: &str) -> String {
     let letters = text.nfkd().filter(|c| !is_accent(*c));
-    letters.nfc().flat_map(char::to_lowercase).filter(|c| !is_accent(*c)).collect()
+    letters.nfc().flat_map(char::to_lowercase).collect()
 }
 
 /// Of Latin, Greek and Cyrillic letters. The marks of India's scripts are vowels.
