@@ -118,6 +118,31 @@ pub struct EntriesQuery {
     pub order_id: Option<OrderId>,
 }
 
+/// `GET /internal/wallets/{business}/entries/totals`. Absent: the last 30 days.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementPeriod {
+    /// Inclusive.
+    pub since: Option<String>,
+    /// Exclusive.
+    pub until: Option<String>,
+}
+
+/// The balances before and after a period, and what moved in between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatementTotalsView {
+    pub since: DateTime<Utc>,
+    pub until: DateTime<Utc>,
+    pub opening_paise: Paise,
+    pub in_paise: Paise,
+    /// Negative.
+    pub out_paise: Paise,
+    /// The opening balance with what moved in and out.
+    pub closing_paise: Paise,
+    /// The entries of the wallet, without debts.
+    pub entries: i64,
+}
+
 /// The cost of delivery fees per day in a time zone, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -262,6 +287,15 @@ impl WalletClient {
         query: &EntriesQuery,
     ) -> Result<Page<EntryView>, CallError> {
         self.0.get_with(&["wallets", &business.to_string(), "entries"], query).await
+    }
+
+    /// `GET /internal/wallets/{business}/entries/totals`
+    pub async fn statement_totals(
+        &self,
+        business: BusinessId,
+        period: &StatementPeriod,
+    ) -> Result<StatementTotalsView, CallError> {
+        self.0.get_with(&["wallets", &business.to_string(), "entries", "totals"], period).await
     }
 
     /// `GET /internal/wallets/{business}/spend` with the caller's query string unchanged: wallet validates all of it

@@ -139,6 +139,7 @@ calls! {
     GET "/v1/portal/wallet" wallet::read: User(ReadMoney);
     GET "/v1/portal/wallet/entries" statement::entries: User(ReadMoney), Query;
     GET "/v1/portal/wallet/entries.csv" statement::export_entries: User(ReadMoney), Query;
+    GET "/v1/portal/wallet/entries/totals" statement::totals: User(ReadMoney), Query;
     GET "/v1/portal/wallet/spend" wallet::spend: User(ReadMoney), Query;
     PUT "/v1/portal/wallet/threshold" wallet::set_threshold: User(ManageMoney);
     GET "/v1/portal/wallet/top-ups" wallet::pending_top_ups: User(ReadMoney);

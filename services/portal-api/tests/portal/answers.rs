@@ -12,7 +12,7 @@ use internal_api::orders::{
     ExceptionLimits, ExceptionOrder, ExceptionsPage, OrderEventView, OrderView, SimulatedOrderView,
     SimulationView, TimelineEntry, TimelinePage,
 };
-use internal_api::wallet::{EntryView, SpendDay, SpendView, TopUpView};
+use internal_api::wallet::{EntryView, SpendDay, SpendView, StatementTotalsView, TopUpView};
 use internal_api::webhooks::{
     ConnectionTest, CreatedEndpoint, DeliveriesPage, DeliveryDetails, DeliveryState, DeliveryView,
     EndpointStatus, EndpointView, LastDelivery, RecoveryState, RecoveryView, Redelivered, Redelivery,
@@ -301,6 +301,12 @@ pub(crate) fn entry() -> EntryView {
         left_paise: Some(Paise::new(100)),
         created_at: at(),
     }
+}
+
+pub(crate) fn statement_totals() -> StatementTotalsView {
+    let [opening_paise, in_paise, out_paise, closing_paise] = [500, 100, -200, 400].map(Paise::new);
+    let (since, until) = (at(), at());
+    StatementTotalsView { since, until, opening_paise, in_paise, out_paise, closing_paise, entries: 3 }
 }
 
 pub(crate) fn spend() -> SpendView {

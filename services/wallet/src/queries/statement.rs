@@ -1,5 +1,6 @@
 //! The statement of a wallet.
 
+use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId};
 use postgres::StoreError;
 
@@ -8,6 +9,7 @@ use crate::state::State;
 use crate::store;
 
 pub(crate) use crate::store::statement::{Cursor, Deposit, LineFilter, StatementLine};
+pub(crate) use crate::store::statement_totals::StatementTotals;
 
 /// Matching lines of a wallet or of one order after a line, newest first: up to `limit`, and one more if there are more.
 /// `None` if that line does not exist.
@@ -48,6 +50,19 @@ pub(crate) async fn page(
             Ok(Some(lines))
         })
         .await
+}
+
+/// The balances before and after a period, and what moved in between.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn totals(
+    state: &State,
+    business: BusinessId,
+    period: (DateTime<Utc>, DateTime<Utc>),
+) -> Result<StatementTotals, StoreError> {
+    let database = &state.unit.database;
+    database.read(async |conn| store::statement_totals::of_period(conn, business, period).await).await
 }
 
 /// The fee and the refund of an order, oldest first.

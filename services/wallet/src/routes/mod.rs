@@ -56,6 +56,7 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("").route(get().to(wallets::show)))
         .service(resource("/threshold").route(put().to(wallets::set_threshold)))
         .service(resource("/entries").route(get().to(statement::entries)))
+        .service(resource("/entries/totals").route(get().to(statement::totals)))
         .service(resource("/spend").route(get().to(spend::spend)))
         .service(resource("/orders/{order}/entries").route(get().to(statement::entries_of_order)))
         .service(resource("/top-ups").route(get().to(top_ups::pending)).route(post().to(top_ups::create)))

@@ -1,19 +1,25 @@
-//! `GET /internal/wallets/{business}/entries`: the statement, newest first; and `GET …/orders/{order}/entries`.
+//! `GET /internal/wallets/{business}/entries`: the statement, newest first; `GET …/entries/totals`; and
+//! `GET …/orders/{order}/entries`.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use chrono::{DateTime, Utc};
-use internal_api::wallet::{EntryView, TakesBackView};
+use chrono::{DateTime, TimeDelta, Utc};
+use domain::Paise;
+use internal_api::wallet::{EntryView, StatementTotalsView, TakesBackView};
 use internal_api::{Page, PageQuery};
 use web::{ApiError, read_query};
 
 use super::path;
 use crate::domain::LineKind;
 use crate::queries;
-use crate::queries::statement::{Cursor, Deposit, LineFilter, StatementLine};
+use crate::queries::statement::{Cursor, Deposit, LineFilter, StatementLine, StatementTotals};
 use crate::state::State;
 
 const TIME: &str = "an RFC 3339 time, such as 2026-01-31T09:30:00Z";
+
+/// Of totals, and at most, because all entries of the period are read.
+const PERIOD_DEFAULT: TimeDelta = TimeDelta::days(30);
+const PERIOD_MAX: TimeDelta = TimeDelta::days(366);
 
 fn time(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc))
@@ -37,6 +43,43 @@ pub(super) async fn entries(
         queries::statement::page(&state, business, order, &filter, cursor(&query)?, query.limit).await?;
     let lines = lines.ok_or_else(unknown_cursor)?;
     Ok(HttpResponse::Ok().json(Page::cut(lines, query.limit).map(view)))
+}
+
+/// Of the period from `since` (30 days before its end) up to `until` (now), at most 366 days.
+pub(super) async fn totals(
+    state: Data<State>,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let business = path::business(&business)?;
+    let now = state.unit.clock.now();
+    let (since, until) = read_query(&request, |fields| {
+        let until = fields.parsed_by("until", TIME, time).unwrap_or(now);
+        let since = fields.parsed_by("since", TIME, time).unwrap_or(until - PERIOD_DEFAULT);
+        if since > until || until - since > PERIOD_MAX {
+            fields.reject("since", "out_of_range", "since must be at most 366 days before until.");
+        }
+        (since, until)
+    })?;
+    let totals = queries::statement::totals(&state, business, (since, until)).await?;
+    Ok(HttpResponse::Ok().json(totals_view((since, until), totals)?))
+}
+
+fn totals_view(
+    (since, until): (DateTime<Utc>, DateTime<Utc>),
+    totals: StatementTotals,
+) -> Result<StatementTotalsView, ApiError> {
+    let moved = totals.in_paise.checked_add(totals.out_paise);
+    let closing = moved.and_then(|moved| totals.opening_paise.checked_add(moved));
+    Ok(StatementTotalsView {
+        since,
+        until,
+        opening_paise: Paise::new(totals.opening_paise),
+        in_paise: Paise::new(totals.in_paise),
+        out_paise: Paise::new(totals.out_paise),
+        closing_paise: Paise::new(closing.ok_or_else(|| ApiError::internal("sums of a wallet overflow"))?),
+        entries: totals.entries,
+    })
 }
 
 /// The fee and the refund of an order, oldest first: at most two entries, hence no pages.

@@ -15,6 +15,7 @@ pub(crate) mod remittances;
 mod schema;
 pub(crate) mod spend;
 pub(crate) mod statement;
+pub(crate) mod statement_totals;
 pub(crate) mod top_up_reversals;
 pub(crate) mod top_ups;
 pub(crate) mod transfers;

@@ -105,6 +105,21 @@ pub(crate) async fn days(
     Ok(days)
 }
 
+/// The number of the first entry since a time, or of an entry shortly before it. `None` without a wallet.
+pub(super) async fn first_since(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    since: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
+    let first: Option<Sequence> = statement(FIRST_SINCE)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Timestamptz, _>(since)
+        .get_result(conn)
+        .await
+        .optional()?;
+    Ok(first.map(|first| first.low))
+}
+
 /// The fees of a wallet since a time, per day.
 pub(crate) async fn fees(
     conn: &mut AsyncPgConnection,
@@ -112,16 +127,10 @@ pub(crate) async fn fees(
     since: DateTime<Utc>,
     time_zone: &str,
 ) -> Result<Vec<DaySum>, StoreError> {
-    let first: Option<Sequence> = statement(FIRST_SINCE)
-        .bind::<Text, _>(business.to_string())
-        .bind::<Timestamptz, _>(since)
-        .get_result(conn)
-        .await
-        .optional()?;
-    let Some(first) = first else { return Ok(Vec::new()) };
+    let Some(first) = first_since(conn, business, since).await? else { return Ok(Vec::new()) };
     Ok(statement(FEES)
         .bind::<Text, _>(business.to_string())
-        .bind::<BigInt, _>(first.low)
+        .bind::<BigInt, _>(first)
         .bind::<Timestamptz, _>(since)
         .bind::<Text, _>(time_zone)
         .load(conn)

@@ -1,7 +1,7 @@
 //! Pages and filters of the statement.
 
 use internal_api::Page;
-use internal_api::wallet::EntriesQuery;
+use internal_api::wallet::{EntriesQuery, StatementPeriod};
 use serde_json::json;
 use test_kit::{refusal, refused};
 
@@ -34,6 +34,42 @@ async fn pages_are_newest_first_without_gaps_or_repetitions() {
     assert!(!harness.wallet.entries(business, &exact).await.unwrap().has_more);
     let end = EntriesQuery { limit: Some(3), starting_after: Some("1".into()), ..EntriesQuery::default() };
     assert_eq!(harness.wallet.entries(business, &end).await.unwrap(), Page { data: vec![], has_more: false });
+}
+
+#[tokio::test]
+async fn a_period_begins_and_ends_with_the_balances_of_its_times() {
+    let harness = Harness::start().await;
+    let (business, other) = (harness.funded(1_000).await, harness.funded(5_000).await);
+    for amount in [100, 200, 400] {
+        harness.debit(business, harness.order(), 1, amount).await.unwrap();
+    }
+    harness.debit(other, harness.order(), 1, 1).await.unwrap();
+    // The deposit and the first fee are 40 days old, the second fee 10.
+    harness.backdate(business, 3, "10 days").await;
+    harness.backdate(business, 2, "30 days").await;
+    let totals = async |business: domain::BusinessId, days: [i64; 2]| {
+        let now = harness.clock.now();
+        let [since, until] = days.map(|days| Some((now - chrono::TimeDelta::days(days)).to_rfc3339()));
+        let period = StatementPeriod { since, until };
+        let seen = harness.wallet.statement_totals(business, &period).await.expect("totals");
+        let sums = [seen.opening_paise, seen.in_paise, seen.out_paise, seen.closing_paise];
+        (sums.map(domain::Paise::get), seen.entries)
+    };
+    assert_eq!(totals(business, [20, -1]).await, ([900, 0, -600, 300], 2));
+    assert_eq!(totals(business, [20, 5]).await, ([900, 0, -200, 700], 1));
+    assert_eq!(totals(business, [100, 20]).await, ([0, 1_000, -100, 900], 2));
+    assert_eq!(totals(harness.business(), [20, 5]).await, ([0; 4], 0), "without a wallet");
+    for (since, until, field) in [
+        ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "since"),
+        ("2025-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "since"),
+        ("2026-01-01", "2026-02-01T00:00:00Z", "since"),
+        ("", "soon", "until"),
+    ] {
+        let since = Some(since.to_owned()).filter(|since| !since.is_empty());
+        let period = StatementPeriod { since, until: Some(until.to_owned()) };
+        let refused = refusal(harness.wallet.statement_totals(business, &period).await);
+        assert_eq!((refused.status, &refused.rest["errors"][0]["field"]), (400, &json!(field)), "{until}");
+    }
 }
 
 #[tokio::test]

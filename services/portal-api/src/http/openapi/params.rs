@@ -148,6 +148,15 @@ pub(crate) struct OrdersOfBusinessParams {
 }
 
 #[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StatementPeriodParams {
+    /// Inclusive. Default: 30 days before `until`.
+    since: Option<DateTime<Utc>>,
+    /// Exclusive, at most 366 days after `since`. Default: now.
+    until: Option<DateTime<Utc>>,
+}
+
+#[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct SpendParams {
     /// The number of days up to today. Default: 30.

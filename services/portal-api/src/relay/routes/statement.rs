@@ -1,5 +1,5 @@
 //! `GET /v1/portal/wallet/entries`: the statement from wallet, with order references from order-api; paginated, or complete as
-//! CSV.
+//! CSV; and the totals of a period.
 
 use actix_web::http::header;
 use actix_web::web::{Data, Path, ReqData};
@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::{BusinessId, Mode, OrderId};
 use internal_api::orders::OrdersQuery;
-use internal_api::wallet::{EntriesQuery, EntryView};
+use internal_api::wallet::{EntriesQuery, EntryView, StatementPeriod};
 use internal_api::{CallError, Page};
 use web::{ApiError, TextRule, read_query};
 
@@ -85,6 +85,28 @@ async fn page_of(
         tracing::warn!(%error, "statement sent without order references");
     }
     Ok(HttpResponse::Ok().json(page))
+}
+
+/// wallet validates the times.
+#[utoipa::path(
+    get,
+    path = "/v1/portal/wallet/entries/totals",
+    operation_id = "readStatementTotals",
+    tag = "Wallet",
+    summary = "Read the balances before and after a period, and what moved in between",
+    params(params::StatementPeriodParams),
+    responses((status = 200, description = "The totals.", body = internal_api::wallet::StatementTotalsView)),
+)]
+pub(crate) async fn totals(
+    state: Data<State>,
+    session: ReqData<Session>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let period = read_query(&request, |fields| StatementPeriod {
+        since: fields.text("since", FORWARDED),
+        until: fields.text("until", FORWARDED),
+    })?;
+    Ok(HttpResponse::Ok().json(state.peers.wallet.statement_totals(session.business, &period).await?))
 }
 
 /// For the operator, who corrects entries.
