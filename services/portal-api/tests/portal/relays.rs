@@ -137,7 +137,10 @@ fn wallet_relays() -> Vec<Relay> {
             (answer_of(&answers::spend()), 200),
         ),
         relay(
-            ("GET", "/cod?limit=5&status=settled&discrepant=true&differs=true&late=true"),
+            (
+                "GET",
+                "/cod?limit=5&status=settled&discrepant=true&differs=true&orderId=o&month=2026-01&late=true",
+            ),
             ("wallet", "GET /cash"),
             (answer_of(&answers::cash()), 200),
         ),

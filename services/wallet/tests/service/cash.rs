@@ -319,6 +319,9 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
         ("status", CashQuery { status: Some("lost".into()), ..CashQuery::default() }),
         ("discrepant", CashQuery { discrepant: Some("perhaps".into()), ..CashQuery::default() }),
         ("differs", CashQuery { differs: Some("perhaps".into()), ..CashQuery::default() }),
+        ("month", CashQuery { month: Some("2026-1".into()), ..CashQuery::default() }),
+        ("month", CashQuery { month: Some("2026-13".into()), ..CashQuery::default() }),
+        ("orderId", CashQuery { order_id: Some("shop-1".into()), ..CashQuery::default() }),
         (
             "startingAfter",
             CashQuery { starting_after: Some(harness.order().to_string()), ..CashQuery::default() },

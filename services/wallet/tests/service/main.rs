@@ -4,6 +4,7 @@
 mod attention;
 mod broker;
 mod cash;
+mod cash_months;
 mod consistency_rules;
 mod contracts;
 mod corrections;

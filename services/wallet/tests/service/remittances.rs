@@ -370,25 +370,6 @@ async fn cash_is_late_after_the_promised_day() {
     assert!(harness.wallet.cash_months(harness.business()).await.expect("months").is_empty());
 }
 
-#[tokio::test]
-async fn months_name_cash_that_nobody_reported_and_settlements_without_a_bank_transfer() {
-    let harness = Harness::connected().await;
-    let business = harness.business();
-    let order = handed_over(&harness, business, 1).await[0];
-    remit(&harness, business, order).await;
-    let reports = [
-        event(&harness, business, harness.order(), EventKind::OrderDelivered, None),
-        event(&harness, business, harness.order(), EventKind::CodSettled, Some(700)),
-    ];
-    publish(&harness, &reports).await;
-    until("the reports are handled", async || harness.number(HANDLED).await == 5).await;
-    let month = harness.wallet.cash_months(business).await.expect("months").remove(0);
-    let sums =
-        [month.owed_paise, month.unreported_paise, month.settled_paise, month.settled_without_transfer_paise];
-    assert_eq!((month.orders, sums.map(Paise::get)), (3, [3_000, 1_000, 1_700, 700]));
-    assert_eq!(month.settled_without_transfer_orders, 1);
-}
-
 /// The process dies in any statement of the transaction: nothing is settled, and the repeated call settles each order once.
 #[tokio::test]
 async fn a_kill_at_each_step_settles_each_order_once() {

@@ -176,6 +176,10 @@ pub(crate) struct CashFilters {
     discrepant: Option<bool>,
     /// `true`: only orders with a discrepancy, also if the operator closed it.
     differs: Option<bool>,
+    /// The cash of one order.
+    order_id: Option<OrderId>,
+    /// Only orders that were delivered in this month of India: `2026-01`.
+    month: Option<String>,
     /// Only orders that are not settled although their promised day is over.
     late: Option<bool>,
 }

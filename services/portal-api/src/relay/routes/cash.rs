@@ -123,6 +123,8 @@ pub(crate) fn filter(fields: &mut QueryFields) -> CashQuery {
         status: fields.text("status", FORWARDED),
         discrepant: fields.text("discrepant", FORWARDED),
         differs: fields.text("differs", FORWARDED),
+        order_id: fields.text("orderId", FORWARDED),
+        month: fields.text("month", FORWARDED),
         late: fields.text("late", FORWARDED),
         totals: None,
     }
