@@ -89,6 +89,15 @@ async fn requests_about_failed_deliveries_name_the_day_the_code_and_the_fields()
         let entry = lines(&mut owner.client, "").await.remove(0);
         assert_eq!((&entry["details"], &entry["target"]["label"]), (&details, &json!("shop-1")), "{call}");
     }
+    assert_eq!(lines(&mut owner.client, &format!("&orderId={ORDER}")).await.len(), 3);
+    let other = "&orderId=ord_01ARZ3NDEKTSV4RRFFQ69G5FAW";
+    assert_eq!(lines(&mut owner.client, other).await.len(), 0);
+    let mut stranger = portal.owner("owner@other.example").await;
+    assert_eq!(lines(&mut stranger.client, &format!("&orderId={ORDER}")).await.len(), 0);
+    assert_eq!(
+        stranger.client.get(&format!("{AUDIT_LOG}?orderId=shop-1")).await.invalid_fields(),
+        ["orderId"]
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //! a postal address or a request body.
 
 use chrono::{DateTime, Utc};
-use domain::{AccountId, AuditEntryId, RequestId, StaffId, UserId};
+use domain::{AccountId, AuditEntryId, OrderId, RequestId, StaffId, UserId};
 use identity::{Account, CallerAddress};
 use serde_json::{Value, json};
 use strum::{Display, IntoStaticStr};
@@ -213,6 +213,8 @@ pub(crate) struct AuditTarget {
 pub(crate) struct AuditFilter {
     pub(crate) action: Option<Action>,
     pub(crate) user: Option<UserId>,
+    /// What was done to this order.
+    pub(crate) order: Option<OrderId>,
     /// The e-mail address of a user at that time.
     pub(crate) actor: Option<String>,
     /// As it is stored.

@@ -299,6 +299,7 @@ fn read_filter(fields: &mut QueryFields) -> AuditFilter {
     let filter = AuditFilter {
         action: fields.parsed("action", "an action of the log, such as api_key.created"),
         user: fields.parsed("userId", "a user's id"),
+        order: fields.parsed("orderId", "the id of an order"),
         actor: fields.text("actor", ACTOR),
         address: ip_address(fields),
         since: fields.parsed("since", time),

@@ -245,6 +245,8 @@ pub(crate) struct AuditLogFilters {
     /// `thing.verb`, such as `api_key.created`.
     action: Option<String>,
     user_id: Option<UserId>,
+    /// What was done to this order.
+    order_id: Option<OrderId>,
     /// The e-mail address of a user at that time.
     #[param(max_length = 320)]
     actor: Option<String>,
