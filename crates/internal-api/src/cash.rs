@@ -33,8 +33,8 @@ pub struct CashView {
     /// Whether amounts differ, and the operator has not closed it: that of a step from the expected one or from the previous step,
     /// or a settlement that the fleet reported from the bank transfer.
     pub discrepant: bool,
-    /// The latest amount that differs from the expected one, minus the expected one: negative when cash is missing. Also after the
-    /// operator closed the discrepancy.
+    /// The latest amount that differs from the expected one, minus the expected one: negative when cash is missing.
+    /// Also after the operator closed the discrepancy.
     #[serde(default)]
     #[schema(required)]
     pub difference_paise: Option<Paise>,

@@ -85,7 +85,8 @@ pub struct OrderView {
     /// The attempt that the business asked for after the latest failure.
     #[serde(default)]
     pub reattempt: Option<ReattemptView>,
-    /// Whether another attempt can be asked for now: the fleet has the parcel after one that failed, and has not made all attempts.
+    /// Whether another attempt can be asked for now: the fleet has the parcel after one that failed, and has not made all
+    /// attempts.
     #[serde(default)]
     #[schema(required)]
     pub reattempt_possible: bool,
