@@ -20,7 +20,7 @@ export function RupeeInput(props: TextInputProps) {
 /** Validates an amount before it is sent. */
 export function rupeesError(text: string, minPaise: number): string | null {
   const paise = parseRupees(text);
-  if (paise === null) return "Enter an amount in rupees, such as 500 or 500.50.";
+  if (paise === null) return "Enter an amount in rupees, such as 500 or 1,500.50. Paise follow a point.";
   if (paise < minPaise) return `Enter at least ${formatPaise(minPaise)}.`;
   return paise > PAISE_MAX ? `Enter at most ${formatPaise(PAISE_MAX)}.` : null;
 }

@@ -31,11 +31,16 @@ export function decimalRupees(paise: number): string {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** Typed rupees as paise; `null` if invalid. Signs and more than two decimals are invalid. */
+/** Digits in Indian (`1,00,000`), western (`100,000`) or no groups, and up to two decimals. */
+const TYPED = /^(\d{1,12}|\d{1,2}(?:,\d{2}){0,4},\d{3}|\d{1,3}(?:,\d{3}){1,3})(?:\.(\d{0,2}))?$/;
+
+/**
+ * Typed rupees as paise; `null` if invalid. Signs and more than two decimals are invalid, and so is any comma that groups
+ * no digits: `10,50` would be read as 1050.
+ */
 export function parseRupees(text: string): number | null {
-  const cleaned = text.replace(/[₹,\s]/g, "");
-  const match = /^(\d{1,12})(?:\.(\d{0,2}))?$/.exec(cleaned);
+  const match = TYPED.exec(text.replace(/^\s*₹?\s*|\s+$/g, ""));
   if (!match) return null;
   const [, rupees = "0", paise = ""] = match;
-  return Number(`${rupees}${paise.padEnd(2, "0")}`);
+  return Number(`${rupees.replaceAll(",", "")}${paise.padEnd(2, "0")}`);
 }

@@ -128,6 +128,9 @@ test("the warning is set, and the wallet counts as low below it", async ({ page 
     await amount.fill("-5");
     await send.click();
     await expect(topUp.getByText("Enter an amount in rupees")).toBeVisible();
+    await amount.fill("10,50");
+    await send.click();
+    await expect(topUp.getByText("Paise follow a point.")).toBeVisible();
     await amount.fill("0.99");
     await send.click();
     await expect(topUp.getByText("Enter at least ₹1.00.")).toBeVisible();
