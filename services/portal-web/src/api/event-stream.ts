@@ -10,8 +10,8 @@ const streams = new Map<string, SharedStream>();
 /**
  * Subscribes to server-sent events of one kind while the component is mounted. Returns whether the stream is open.
  *
- * The server closes a stream when its session ends, so each lost connection triggers a session check. Each time the stream
- * opens, `onEvent` receives `null`: events may have been missed.
+ * The server closes a stream when its session ends, so each lost connection triggers a session check. When the stream
+ * opens again, or so late that reads did not wait for it, `onEvent` receives `null`: events may have been missed.
  */
 export function useEventStream(url: string, event: string, onEvent: (data: string | null) => void): boolean {
   const client = useQueryClient();

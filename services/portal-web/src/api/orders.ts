@@ -91,9 +91,12 @@ export function useLiveOrders(filter: OrderFilter) {
   return { ...list, isStreaming };
 }
 
-/** Streams the updates of one mode's orders; `null` means that some may have been missed. */
-export function useOrderStream(mode: Mode, onUpdate: (update: OrderUpdate | null) => void): boolean {
-  return useEventStream(`/v1/portal/orders/stream?mode=${mode}`, "order", (data) => {
+/** Streams the updates of orders of one mode or both; `null` means that some may have been missed. */
+export function useOrderStream(
+  mode: Mode | undefined,
+  onUpdate: (update: OrderUpdate | null) => void,
+): boolean {
+  return useEventStream(`/v1/portal/orders/stream${mode ? `?mode=${mode}` : ""}`, "order", (data) => {
     onUpdate(data === null ? null : (JSON.parse(data) as OrderUpdate));
   });
 }
@@ -157,11 +160,11 @@ export function useTimeline(id: string, pollMs: (entries: TimelineEntry[]) => nu
   return { ...list, missing: missingOf(list.data?.pages) };
 }
 
-/** Keeps an order and its timeline up to date by the stream. */
-export function useFollowOrder(order: Order) {
+/** Keeps an order and its timeline up to date by the stream, which opens before the order's mode is known. */
+export function useFollowOrder(id: string) {
   const client = useQueryClient();
-  useOrderStream(order.mode, (update) => {
-    if (update === null || update.id === order.id) invalidateOrder(client, order.id);
+  useOrderStream(undefined, (update) => {
+    if (update === null || update.id === id) invalidateOrder(client, id);
   });
 }
 

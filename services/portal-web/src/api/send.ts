@@ -1,6 +1,7 @@
 // Sends requests with timeouts, and decides what a missing response means.
 import { markUnattended } from "./attendance";
 import { ApiFailure } from "./failure";
+import { readsReleased } from "./held-reads";
 import { namePageUser } from "./page-user";
 import { confirmIdentity, isConfirmationNeeded } from "./recent-authentication";
 import { withPresentCookie } from "./replaced-cookie";
@@ -29,6 +30,7 @@ export async function send(request: Request): Promise<Response> {
 
 async function sendOnce(request: Request): Promise<Response> {
   const isRead = request.method === "GET";
+  if (isRead) await readsReleased();
   if (!isRead && !navigator.onLine) throw ApiFailure.offline();
   const canTakeEffect = !isRead && !SAFE_TO_REPEAT.test(new URL(request.url).pathname);
   const response = await fetchWhole(request, isRead ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS, canTakeEffect);

@@ -1,9 +1,12 @@
+import { holdReads } from "./held-reads";
 import { TabChannel } from "./tab-channel";
 
 const RECONNECT_FIRST_MS = 2_000;
 const RECONNECT_MAX_MS = 60_000;
 /** Delay before an unused stream is closed: the next page often subscribes to it again. */
 const LINGER_MS = 1_000;
+/** The server sends it once when a stream opens. Reads have waited for that. */
+const GREETING = "changed";
 
 export interface Subscriber {
   event: string;
@@ -34,6 +37,8 @@ export class SharedStream {
   #events = new Set<string>();
   #source: EventSource | null = null;
   #isOpen = false;
+  /** Until the stream is open for the first time. */
+  #releaseReads: (() => boolean) | null = holdReads();
   #delay = RECONNECT_FIRST_MS;
   #reconnect: number | undefined;
   #linger: number | undefined;
@@ -82,6 +87,7 @@ export class SharedStream {
     } else if (message.kind === "open") {
       this.#setOpen(message.isOpen);
     } else if (message.kind === "break") {
+      this.#releaseReads?.();
       for (const subscriber of this.#subscribers) subscriber.onBreak();
     } else {
       for (const subscriber of this.#subscribers) {
@@ -106,7 +112,12 @@ export class SharedStream {
   }
 
   #relay(source: EventSource, event: string) {
+    let isGreeting = event === GREETING && !this.#isOpen;
     source.addEventListener(event, (message) => {
+      if (isGreeting) {
+        isGreeting = false;
+        return;
+      }
       const { data } = message as MessageEvent<string>;
       this.#broadcast({ kind: "event", event, data });
     });
@@ -114,9 +125,9 @@ export class SharedStream {
 
   #opened() {
     this.#delay = RECONNECT_FIRST_MS;
+    const isFirst = this.#releaseReads !== null;
     this.#broadcast({ kind: "open", isOpen: true });
-    // Also at the first time: what was read before the stream was open may be old.
-    this.#missed();
+    if (!isFirst) this.#missed();
   }
 
   /** Events may have been missed. */
@@ -138,10 +149,16 @@ export class SharedStream {
   #setOpen(isOpen: boolean) {
     this.#isOpen = isOpen;
     for (const subscriber of this.#subscribers) subscriber.onOpenChange(isOpen);
+    if (!isOpen || !this.#releaseReads) return;
+    const hasWaited = this.#releaseReads();
+    this.#releaseReads = null;
+    // What was read before the stream was open may be old.
+    if (!hasWaited) this.#receive({ kind: "event", event: null, data: null });
   }
 
   #close() {
     window.clearTimeout(this.#reconnect);
+    this.#releaseReads?.();
     this.#source?.close();
     this.#channel.leave();
     this.#onClosed();

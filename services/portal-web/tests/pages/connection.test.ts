@@ -147,6 +147,26 @@ test("a status that loads slower than changes arrive is still shown", async ({ p
   await expect(page.getByText("Slow response", { exact: true })).toBeHidden();
 });
 
+/** The reads of the page from now on whose address contains this. */
+function readsOf(page: Page, part: string): string[] {
+  const reads: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "GET" && request.url().includes(`/v1/portal${part}`)) reads.push(request.url());
+  });
+  return reads;
+}
+
+test("a page reads its data once, although its stream opens meanwhile", async ({ page }) => {
+  await page.clock.install();
+  const reads = readsOf(page, "/wallet");
+  await page.goto("/wallet");
+  await expect(balance(page, "₹0.00")).toBeVisible();
+  // Longer than the pause before a reload.
+  await page.clock.runFor("00:03");
+  await expect(balance(page, "₹0.00")).toBeVisible();
+  expect(reads).toEqual([...new Set(reads)]);
+});
+
 test("tabs share one stream, and another tab takes over when the tab with the stream is closed", async ({
   context,
   page,
@@ -160,12 +180,14 @@ test("tabs share one stream, and another tab takes over when the tab with the st
     return opened;
   };
   const ofFirst = streams(page);
+  const readsOfFirst = readsOf(page, "/orders?");
   await page.goto("/orders");
   await expect(page.getByRole("status").getByText("Updating", { exact: true })).toBeVisible();
   const other = await context.newPage();
   const ofOther = streams(other);
   await other.goto("/orders");
   await expect(other.getByRole("status").getByText("Updating", { exact: true })).toBeVisible();
+  expect(readsOfFirst).toHaveLength(1);
   await placeOrder(key, "seen-by-both");
   for (const tab of [page, other]) {
     await expect(tab.getByRole("status").filter({ hasText: "New order seen-by-both" })).toBeAttached();

@@ -30,6 +30,7 @@ import type { Timeline } from "./timeline-section";
 export function Component() {
   const { orderId = "" } = useParams();
   const order = useOrder(orderId);
+  useFollowOrder(orderId);
   return (
     <>
       <BackLink to="/orders">Orders</BackLink>
@@ -52,7 +53,6 @@ export function Component() {
 }
 
 function Details({ order }: { order: Order }) {
-  useFollowOrder(order);
   const timeline = useTimeline(order.id, (entries) => timelinePollMs(entries));
   const canCancelOrders = useMay("cancel_orders");
   const canCorrectDeliveries = useMay("correct_deliveries");
