@@ -144,8 +144,11 @@ test("a delivered order says that its cash is not reported", async ({ page }) =>
   await page.goto(`/orders/${order.id}`);
   const alert = page.getByRole("region", { name: "Money" }).getByRole("alert");
   await expect(alert).toHaveText("The driver reported ₹1,500.00 instead of ₹1,549.00.");
+  const outcome = page.getByRole("region", { name: "Outcome" });
+  await expect(outcome).toContainText(", ₹49.00 less than expected");
   await report(order.id, "cod.settled", { codAmountPaise: COD.payment.codAmountPaise });
   await expect(alert).toContainText("Your delivery company settled ₹1,549.00, the whole amount.");
+  await expect(outcome).not.toContainText("than expected");
   await page.goto("/cash-on-delivery");
   await expect(async () => {
     await page.reload();

@@ -69,7 +69,14 @@ function Discrepancy({ order }: { order: Order }) {
       {typeof settled === "number" && (
         <Text>
           Your delivery company settled <Money paise={settled} />
-          {settled === expected ? ", the whole amount." : "."}
+          {settled === expected ? (
+            ", the whole amount."
+          ) : (
+            <>
+              {" "}
+              instead of <Money paise={expected} />.
+            </>
+          )}
         </Text>
       )}
     </>

@@ -106,6 +106,7 @@ function MoneyLine({ order }: { order: Order }): ReactNode {
         <>
           Cash on delivery <Money paise={payment.codAmountPaise ?? 0} />:{" "}
           {codStatus === "not_applicable" ? "not collected" : COD_STATUSES[codStatus].label.toLowerCase()}
+          <CashDifference order={order} />
         </>
       ) : (
         "Prepaid"
@@ -120,5 +121,18 @@ function MoneyLine({ order }: { order: Order }): ReactNode {
         </>
       )}
     </>
+  );
+}
+
+/** The latest amount of the cash against the expected one, wherever the difference arose. */
+function CashDifference({ order }: { order: Order }) {
+  const { codCollectedPaise, codHandedOverPaise, codSettledPaise, payment } = order;
+  const latest = codSettledPaise ?? codHandedOverPaise ?? codCollectedPaise;
+  const difference = (latest ?? 0) - (payment.codAmountPaise ?? 0);
+  if (typeof latest !== "number" || difference === 0) return null;
+  return (
+    <Text span inherit c="var(--tone-bad)">
+      , <Money paise={Math.abs(difference)} /> {difference < 0 ? "less" : "more"} than expected
+    </Text>
   );
 }
