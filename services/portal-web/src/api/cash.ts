@@ -11,7 +11,8 @@ export type RemittedOrder = Schemas["RemittedOrderView"];
 
 export interface CashFilter {
   status?: string;
-  discrepant?: boolean;
+  /** Only orders with a difference, also one that the operator has closed. */
+  differs?: boolean;
   late?: boolean;
 }
 

@@ -11,14 +11,21 @@ const INDIA_AHEAD_MS = 5.5 * 3_600_000;
 
 type Cash = components["schemas"]["CashView"];
 
+/** How far the operator is with a difference. Nobody clears an open one yet. */
+const DIFFERENCE_STATES: Record<string, string> = {
+  assigned: ", being cleared",
+  closed: ", closed by the delivery company",
+};
+
 /** The cash status of an order, and its discrepancy. */
 export function CashStatus({ cash }: { cash: Cash }) {
   return (
     <div>
       <StatusBadge {...statusLabel(CASH_STATUSES, cash.status)} />
-      {cash.discrepant && (
+      {cash.differenceState && (
         <Text size="xs" c="var(--tone-bad)">
           {discrepancy(cash)}
+          {DIFFERENCE_STATES[cash.differenceState]}
         </Text>
       )}
     </div>

@@ -88,10 +88,16 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await shop.goto("/cash-on-delivery");
   const cash = row(shop, "Orders with cash", "paid-2");
   await expect(cash.getByText("Paid on 1 Feb 2026 with")).toBeVisible();
+  // A short payment stays visible after the operator has closed it.
+  await shop.getByLabel("Only discrepancies").check();
+  await rowsOf(shop, "Orders with cash", 1);
+  await expect(cash.getByText("₹50.50 less settled than expected, closed by the deliv")).toBeVisible();
+  await expect(shop.getByText("1 order shown: ₹1,250.50 to collect, ₹1,200.00 settled.")).toBeVisible();
   await check(shop, "cash-paid", { bothSizes: true });
   await cash.getByRole("link", { name: "paid-2" }).click();
   await expect(shop.getByText(/^₹1,200.00 paid on 1 Feb 2026 with UTR 2 \(rem_/)).toBeVisible();
   await check(shop, "order-paid", { bothSizes: true });
+  await expect(shop.getByRole("region", { name: "Outcome" })).toContainText(", ₹50.50 less than expected");
   await shop.getByRole("link", { name: "UTR 2" }).click();
   await heading(shop, "Bank transfer UTR 2");
   await expect(row(shop, "Orders of the bank transfer", "paid-2").getByText("torn note")).toBeVisible();

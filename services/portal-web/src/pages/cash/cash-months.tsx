@@ -8,14 +8,15 @@ import { formatMonth } from "../../format/day";
 
 const COLUMNS: Column<CashMonth>[] = [
   { key: "month", header: "Delivered in", lead: true, render: ({ month }) => formatMonth(month) },
-  { key: "orders", header: "Orders", width: "14%", align: "end", render: ({ orders }) => orders },
-  amount("owed", "Collected", (month) => month.owedPaise),
+  { key: "orders", header: "Orders", width: "10%", align: "end", render: ({ orders }) => orders },
+  amount("collected", "Collected", (month) => month.owedPaise - month.unreportedPaise),
+  amount("unreported", "Not reported", (month) => month.unreportedPaise),
   amount("settled", "Settled", (month) => month.settledPaise),
   amount("outstanding", "Owed to you", (month) => month.outstandingPaise),
 ];
 
 function amount(key: string, header: string, pick: (month: CashMonth) => number): Column<CashMonth> {
-  return { key, header, width: "20%", align: "end", render: (month) => <Money paise={pick(month)} /> };
+  return { key, header, width: "17%", align: "end", render: (month) => <Money paise={pick(month)} /> };
 }
 
 /** Cash by the month of the delivery. */
@@ -23,7 +24,7 @@ export function CashMonths({ months }: { months: ReturnType<typeof useCashMonths
   return (
     <Section
       title="By month"
-      description="Orders that were delivered in the month, and how much of their cash was settled until today."
+      description="Orders that were delivered in the month, and how much of their cash was settled until today. Not reported: the cash to collect of orders for which the driver reported none."
       flush
     >
       {months.error && !months.data ? (

@@ -1,4 +1,4 @@
-import { Anchor, Group, NativeSelect, Switch } from "@mantine/core";
+import { Anchor, Group, NativeSelect, Switch, Text } from "@mantine/core";
 import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
@@ -10,7 +10,7 @@ import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
-import { CASH_STATUSES } from "../../format/cash-labels";
+import { CASH_STATUSES, orderCount } from "../../format/cash-labels";
 import { formatDay } from "../../format/day";
 import { choices } from "../../format/status-label";
 
@@ -42,7 +42,7 @@ interface CashOrdersProps {
 
 /** Orders with cash on delivery, newest first. */
 export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
-  const isFiltered = Boolean(filter.status || filter.discrepant || filter.late);
+  const isFiltered = Boolean(filter.status || filter.differs || filter.late);
   return (
     <ListSection
       title="Orders"
@@ -60,10 +60,24 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
       empty={
         <NoCash
           isFiltered={isFiltered}
-          onClear={() => onChange({ status: undefined, discrepant: undefined, late: undefined })}
+          onClear={() => onChange({ status: undefined, differs: undefined, late: undefined })}
         />
       }
-    />
+    >
+      {cash.rows.length > 0 && <ListedTotal listed={cash.rows} />}
+    </ListSection>
+  );
+}
+
+/** The sums of the rows that are shown. */
+function ListedTotal({ listed }: { listed: Cash[] }) {
+  const sum = (pick: (cash: Cash) => number | null | undefined) =>
+    listed.reduce((total, cash) => total + (pick(cash) ?? 0), 0);
+  return (
+    <Text c="dimmed" px="md" pb="xs">
+      {orderCount(listed.length)} shown: <Money paise={sum((cash) => cash.expectedPaise)} /> to collect,{" "}
+      <Money paise={sum((cash) => cash.settledPaise)} /> settled.
+    </Text>
   );
 }
 
@@ -77,8 +91,8 @@ function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
       />
       <Switch
         label="Only discrepancies"
-        checked={filter.discrepant ?? false}
-        onChange={(event) => onChange({ discrepant: event.currentTarget.checked || undefined })}
+        checked={filter.differs ?? false}
+        onChange={(event) => onChange({ differs: event.currentTarget.checked || undefined })}
       />
       <NativeSelect
         aria-label="Cash status"

@@ -35,7 +35,7 @@ export function Component() {
           )}
           <CashMonths months={months} />
           <CashOrders cash={cash} filter={filter} onChange={change} />
-          <Remittances />
+          <Remittances months={months.data ?? []} />
         </Stack>
       )}
     </>
@@ -47,7 +47,7 @@ function useCashFilter(): [CashFilter, (changed: CashFilter) => void] {
   const status = search.get("status") ?? "";
   const filter: CashFilter = {
     status: status in CASH_STATUSES ? status : undefined,
-    discrepant: search.get("discrepant") === "true" || undefined,
+    differs: search.get("differs") === "true" || undefined,
     late: search.get("late") === "true" || undefined,
   };
   function change(changed: CashFilter) {

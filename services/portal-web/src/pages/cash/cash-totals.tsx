@@ -21,7 +21,7 @@ export function CashTotalsPart({ totals }: { totals: CashTotals }) {
         <Figure name="Delivered, cash not reported" hint="No report from the driver">
           <Money paise={totals.pendingPaise} />
         </Figure>
-        <Figure name="With drivers" hint="Collected">
+        <Figure name="With drivers" hint={withDrivers(totals)}>
           <Money paise={totals.withDriversPaise} />
         </Figure>
         <Figure name="Handed over" hint="With the delivery company">
@@ -41,6 +41,12 @@ export function CashTotalsPart({ totals }: { totals: CashTotals }) {
       )}
     </div>
   );
+}
+
+/** The list has handed-over orders under another status, also if cash is missing. */
+function withDrivers({ handedOverShortPaise }: CashTotals): string {
+  if (handedOverShortPaise === 0) return "Collected";
+  return `Collected, and ${formatPaise(handedOverShortPaise)} missing from handed-over orders`;
 }
 
 /** The oldest outstanding cash. */

@@ -1,7 +1,9 @@
-import { useRemittances } from "../../api/cash";
+import { type CashMonth, useRemittances } from "../../api/cash";
 import { EmptyState } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
 import { remittanceColumns } from "../../components/remittance-columns";
+import { orderCount } from "../../format/cash-labels";
+import { formatPaise } from "../../format/money";
 
 const COLUMNS = remittanceColumns(
   (id) => `/v1/portal/remittances/${id}/orders.csv`,
@@ -9,11 +11,11 @@ const COLUMNS = remittanceColumns(
 );
 
 /** The bank transfers of the delivery company. */
-export function Remittances() {
+export function Remittances({ months }: { months: CashMonth[] }) {
   return (
     <ListSection
       title="Bank transfers"
-      description="What your delivery company paid out to you, newest first."
+      description={`What your delivery company paid out to you, newest first.${withoutTransfer(months)}`}
       list={useRemittances()}
       columns={COLUMNS}
       rowKey={(row) => row.id}
@@ -22,4 +24,12 @@ export function Remittances() {
       }
     />
   );
+}
+
+/** Why the settled cash of the months is more than the transfers. */
+function withoutTransfer(months: CashMonth[]): string {
+  const orders = months.reduce((sum, month) => sum + month.settledWithoutTransferOrders, 0);
+  const paise = months.reduce((sum, month) => sum + month.settledWithoutTransferPaise, 0);
+  if (orders === 0) return "";
+  return ` Of the months above, ${orderCount(orders)} with ${formatPaise(paise)} were settled without a transfer in this list.`;
 }
