@@ -64,6 +64,11 @@ test("after the first live order, the overview shows today, what needs attention
   const attention = part(page, "Needs attention");
   await expect(figure(attention, "Failed deliveries")).toHaveText("1");
   await expect(figure(attention, "No news")).toHaveText("0");
+  await expect(figure(attention, "Cash discrepancies")).toHaveText("0");
+  await expect(today.getByRole("link", { name: "Failed", exact: true })).toHaveAttribute(
+    "href",
+    /^\/orders\?mode=live&from=(\d{4}-\d\d-\d\d)&to=\1&status=failed$/,
+  );
   await expect(attention.getByText("All within the promised time")).toBeVisible();
   const money = part(page, "Delivery and money");
   await expect(figure(money, "Delivery rate")).toHaveText("50 %");

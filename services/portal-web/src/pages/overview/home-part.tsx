@@ -1,5 +1,6 @@
-import { Group, Stack, Text, Title } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
+import { Fragment, type ReactNode } from "react";
+import { Link } from "react-router-dom";
 import type { Home } from "../../api/home";
 import { useLiveStatus } from "../../api/status";
 import { useMay } from "../../app/session";
@@ -7,7 +8,8 @@ import { useFreshStanding } from "../../app/use-fresh-standing";
 import { Figure, Figures } from "../../components/figures";
 import { Money } from "../../components/money";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
-import type { DeliveryStatus } from "../../format/order-labels";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
+import { toLocalTime } from "../../format/region";
 import { joinList, serviceName } from "../../format/service-names";
 import { FailingEndpoints } from "../webhooks/failing-endpoints";
 
@@ -35,6 +37,7 @@ export function HomePart({ home }: { home: Home }) {
       <Part title="Needs attention">
         <Attention orders={home.orders} />
         {seesMoney && <LateCash cash={home.cash} />}
+        {seesMoney && <CashDiscrepancies cash={home.cash} />}
         {seesWebhooks && <Endpoints endpoints={home.endpoints} />}
       </Part>
       <Part title={seesMoney ? "Delivery and money" : "Delivery"}>
@@ -83,13 +86,18 @@ function Today({ orders }: { orders: Orders }) {
   const placed = count();
   return (
     <>
-      <Figure name="Placed" to="/orders?mode=live">
+      <Figure name="Placed" to={listOfToday()}>
         {placed}
         {placed >= COUNTED_MAX && " or more"}
       </Figure>
       {STATES.map(({ name, statuses }) => (
-        // One status has a list of its own.
-        <Figure key={name} name={name} to={statuses.length === 1 ? listOf(statuses[0]) : undefined}>
+        // A list shows one status.
+        <Figure
+          key={name}
+          name={name}
+          to={statuses.length === 1 ? listOfToday(statuses[0]) : undefined}
+          hint={statuses.length > 1 && <Lists of={statuses.filter((status) => count([status]) > 0)} />}
+        >
           {count(statuses)}
         </Figure>
       ))}
@@ -97,8 +105,21 @@ function Today({ orders }: { orders: Orders }) {
   );
 }
 
-function listOf(status: DeliveryStatus | undefined): string {
-  return `/orders?mode=live&status=${status}`;
+function Lists({ of }: { of: DeliveryStatus[] }) {
+  return of.map((status, index) => (
+    <Fragment key={status}>
+      {index > 0 && ", "}
+      <Anchor component={Link} to={listOfToday(status)} size="xs">
+        {DELIVERY_STATUSES[status].label}
+      </Anchor>
+    </Fragment>
+  ));
+}
+
+/** The orders that were placed today, by the operator’s time zone. */
+function listOfToday(status?: DeliveryStatus): string {
+  const today = toLocalTime(new Date()).slice(0, 10);
+  return `/orders?mode=live&from=${today}&to=${today}${status ? `&status=${status}` : ""}`;
 }
 
 function Attention({ orders }: { orders: Orders }) {
@@ -108,7 +129,11 @@ function Attention({ orders }: { orders: Orders }) {
       <Figure name="Failed deliveries" to="/exceptions?kind=failed" hint="They wait for your decision">
         <Count of={orders.attention.failed} tone="bad" />
       </Figure>
-      <Figure name="No driver" to="/exceptions?kind=unassigned" hint="Nobody took the order yet">
+      <Figure
+        name="No driver"
+        to="/exceptions?kind=unassigned"
+        hint="Waiting longer than your delivery company allows"
+      >
         <Count of={orders.attention.unassigned} tone="warn" />
       </Figure>
       <Figure name="No news" to="/exceptions?kind=stuck" hint="A parcel on its way without a report">
@@ -152,7 +177,7 @@ function lasts(days: number | null | undefined): string {
 function CashDue({ cash }: { cash: Home["cash"] }) {
   if (!cash) return <Unavailable name="Cash due" />;
   return (
-    <Figure name="Cash due" to="/cash-on-delivery" hint="Collected for you, not settled yet">
+    <Figure name="Cash due" to="/cash-on-delivery" hint="Of delivered orders, not settled yet">
       <Money paise={cash.outstandingPaise} />
     </Figure>
   );
@@ -172,6 +197,20 @@ function LateCash({ cash }: { cash: Home["cash"] }) {
       <Text inherit component="span" c={lateOrders > 0 ? "var(--tone-bad)" : undefined}>
         <Money paise={latePaise} />
       </Text>
+    </Figure>
+  );
+}
+
+/** Amounts of the cash that do not match, and that the operator has not closed. */
+function CashDiscrepancies({ cash }: { cash: Home["cash"] }) {
+  if (!cash) return <Unavailable name="Cash discrepancies" />;
+  return (
+    <Figure
+      name="Cash discrepancies"
+      to="/cash-on-delivery?differs=true"
+      hint={cash.discrepancies > 0 ? "Their amounts do not match" : "All amounts match"}
+    >
+      <Count of={cash.discrepancies} tone="bad" />
     </Figure>
   );
 }
