@@ -30,6 +30,7 @@ function AuditLog() {
   return (
     <AuditSection
       log={useAuditLog(filter)}
+      linksOrders
       description="Who did what, newest first. Entries cannot be changed."
       actions={<ExportLog path="/v1/portal/audit-log" filter={filter} />}
       empty={

@@ -1,5 +1,6 @@
-import { Text } from "@mantine/core";
+import { Anchor, Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
 import type { PagedList } from "../../api/list";
 import type { AuditEntry } from "../../api/types";
 import { InlineCode } from "../../components/code-block";
@@ -17,24 +18,26 @@ interface AuditSectionProps {
   actions?: ReactNode;
   /** Filters above the entries. */
   children?: ReactNode;
+  /** Links an entry to its order. The console has no pages of orders. */
+  linksOrders?: boolean;
 }
 
 /** Who did what, newest first. */
-export function AuditSection({ log, ...section }: AuditSectionProps) {
+export function AuditSection({ log, linksOrders = false, ...section }: AuditSectionProps) {
   return (
     <ListSection
       {...section}
       title="Audit log"
       list={log}
       failed="The audit log could not be loaded"
-      columns={COLUMNS}
+      columns={linksOrders ? WITH_LINKS : WITHOUT_LINKS}
       rowKey={(entry) => entry.id}
       showsCount
     />
   );
 }
 
-const COLUMNS: Column<AuditEntry>[] = [
+const columns = (linksOrders: boolean): Column<AuditEntry>[] => [
   { key: "at", header: "Time", render: (entry) => <Time at={entry.at} /> },
   {
     key: "action",
@@ -43,7 +46,7 @@ const COLUMNS: Column<AuditEntry>[] = [
     render: (entry) => (
       <>
         <Text fw={500}>{entryTitle(entry)}</Text>
-        <Target entry={entry} />
+        <Target entry={entry} linksOrders={linksOrders} />
       </>
     ),
   },
@@ -60,6 +63,8 @@ const COLUMNS: Column<AuditEntry>[] = [
       entry.requestId ? <CopyButton value={entry.requestId} label={`Copy ${entry.requestId}`} /> : "–",
   },
 ];
+const WITH_LINKS = columns(true);
+const WITHOUT_LINKS = columns(false);
 
 export function DetailLines({ lines }: { lines: string[] }) {
   return lines.length === 0 ? "–" : lines.map((line) => <div key={line}>{line}</div>);
@@ -68,10 +73,17 @@ export function DetailLines({ lines }: { lines: string[] }) {
 /** Targets whose ids mean nothing to users. */
 const HIDDEN_TARGETS = ["business", "session"];
 
-function Target({ entry }: { entry: AuditEntry }) {
+function Target({ entry, linksOrders }: { entry: AuditEntry; linksOrders: boolean }) {
   if (!entry.target) return null;
   const { label, id, type } = entry.target;
   if (!label && HIDDEN_TARGETS.includes(type)) return null;
+  if (linksOrders && type === "order") {
+    return (
+      <Anchor component={Link} to={`/orders/${id}`} size="xs">
+        {label ?? id}
+      </Anchor>
+    );
+  }
   return (
     <Text size="xs" c="dimmed" component="div">
       {label ? <span title={id}>{label}</span> : <InlineCode>{id}</InlineCode>}

@@ -111,12 +111,15 @@ const LINES: Record<string, (value: unknown) => string> = {
   newSecret: (value) => (value ? "With a new client secret" : "With the same client secret"),
   secondFactor: (value) => FACTOR_USES[String(value)] ?? plain("secondFactor", value),
   sessions: (value) => (Number(value) === 1 ? "1 session ended" : `${value} sessions ended`),
-  format: (value) => (value === "csv" ? "As CSV" : "As JSON Lines"),
+  format: (value) => FORMATS[String(value)] ?? plain("format", value),
   filters: (value) => filterNames(value),
   plan: (value) => planName(String(value)),
   fields: (value) => (Array.isArray(value) ? fieldNames(value) : plain("fields", value)),
   succeeded: (value) => (value ? "Test event received" : "Test event not received"),
 };
+
+/** Of exports. Those of logs are CSV or JSON Lines. */
+const FORMATS: Record<string, string> = { csv: "As CSV", xlsx: "As an Excel file", jsonl: "As JSON Lines" };
 
 const APPROVAL_KINDS: Record<string, string> = {
   credit: "Credit",
