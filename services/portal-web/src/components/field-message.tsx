@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { FieldError } from "../api/types";
+import { formatDay } from "../format/day";
 
 /** The form's field of an error: an entry of a list belongs to the field of the list. */
 export function fieldOf(error: FieldError): string {
@@ -24,9 +25,17 @@ export function fieldMessage(errors: FieldError[], labels: Labels): ReactNode {
 export function readableMessage(error: FieldError, labels: Labels): string {
   const { field, message } = error;
   const startsWithField = field !== "" && message.startsWith(`${field} `);
-  const rest = startsWithField ? message.slice(field.length) : message;
+  const rest = forReaders(startsWithField ? message.slice(field.length) : message);
   const start = startsWithField ? subject(error, labels) : "";
   return start + namesAsLabels(rest, labels);
+}
+
+/** Days as the pages show them. Readers enter what programs send. */
+function forReaders(text: string): string {
+  const days = text.replace(/\b\d{4}-\d{2}-\d{2}\b/g, (day) =>
+    Number.isNaN(Date.parse(day)) ? day : formatDay(day),
+  );
+  return days.replace(/, send (\+\d)/, ", enter $1");
 }
 
 /** `Line 2` for an entry of a list, and the label for a field. */

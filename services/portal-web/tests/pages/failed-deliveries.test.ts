@@ -25,8 +25,10 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
   await page.getByRole("button", { name: "Correct address" }).click();
   const correction = page.getByRole("dialog", { name: "Correct the phone or address" });
   await correction.getByLabel("PIN code").fill("12");
+  await correction.getByLabel("Phone").fill("9800000009");
   await correction.getByRole("button", { name: "Save" }).click();
   await expect(correction.getByText("PIN code must be")).toBeVisible();
+  await expect(correction.getByText("If the number is Indian, enter +919800000009.")).toBeVisible();
   await correction.getByLabel("PIN code").fill("560025");
   await correction.getByLabel("Phone").fill("+919800000009");
   await correction.getByRole("button", { name: "Save" }).click();
@@ -35,6 +37,10 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
 
   await failure.getByRole("button", { name: "Attempt again" }).click();
   const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
+  await question.getByLabel("Day").fill("2020-01-31");
+  await question.getByRole("button", { name: "Request attempt" }).click();
+  await expect(question.getByRole("alert").getByText(/^Choose a day from \d/)).toBeVisible();
+  await question.getByLabel("Day").fill("");
   await question.getByLabel("Note for the driver").fill("Ring at the gate");
   await check(page, "order-reattempt", { bothSizes: true });
   await question.getByRole("button", { name: "Request attempt" }).click();
@@ -71,8 +77,12 @@ test("failed deliveries are decided about together, after a preview", async ({ p
     await report(worn?.id ?? "", "driver.assigned", eventId("assigned"));
     await report(worn?.id ?? "", "order.failed", { ...eventId("failed"), reason: "nobody at home" });
   }
+  await page.goto(`/orders/${worn?.id}`);
+  await expect(page.getByText("Another attempt is not possible: it had all of its attempts.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Attempt again" })).toHaveCount(0);
   await page.goto("/exceptions");
-  await expect(row(page, "Failed", "many-1")).toBeVisible();
+  await expect(row(page, "Failed", "many-1").getByText("3 failed attempts")).toBeVisible();
+  await expect(row(page, "Failed", "many-2").getByText("Customer not reached: Nobody at home")).toBeVisible();
   await expect(page.getByText("Failed (2)")).toBeVisible();
   await page.getByLabel("Select all").check();
   await check(page, "exceptions", { bothSizes: true });
@@ -91,4 +101,7 @@ test("failed deliveries are decided about together, after a preview", async ({ p
   await page.getByRole("dialog").getByRole("button", { name: "Request for 1" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Done" }).click();
   await expect(page.getByText("No failed delivery waits for your decision.")).toBeVisible();
+  await page.goto("/orders?mode=live");
+  await expect(row(page, "Live orders", "many-1").getByText("Returning")).toBeVisible();
+  await expect(row(page, "Live orders", "many-2").getByText("Another attempt soon")).toBeVisible();
 });

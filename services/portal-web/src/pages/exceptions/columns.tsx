@@ -2,10 +2,11 @@ import { Anchor, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { Order } from "../../api/orders";
 import type { Column } from "../../components/data-table";
+import { Money } from "../../components/money";
 import { Time } from "../../components/time";
 import { dayInWords, failureReason } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
-import { DeliveryBadge } from "../orders/order-badges";
+import { ListedStatus } from "../orders/order-badges";
 
 /** The columns of orders that need attention. */
 export const COLUMNS: Column<Order>[] = [
@@ -13,20 +14,34 @@ export const COLUMNS: Column<Order>[] = [
   {
     key: "status",
     header: "Status",
-    width: "17%",
-    render: ({ status }) => <DeliveryBadge status={status} />,
+    width: "15%",
+    render: (order) => <ListedStatus order={order} />,
   },
-  { key: "why", header: "Why", width: "30%", render: (order) => <Why order={order} /> },
+  { key: "why", header: "Why", width: "26%", render: (order) => <Why order={order} /> },
   {
     key: "to",
     header: "To",
-    width: "18%",
-    render: ({ delivery }) => `${delivery.city}, ${delivery.pincode}`,
+    width: "17%",
+    render: (order) => <Receiver order={order} />,
   },
   {
-    key: "since",
-    header: "Since",
-    width: "14%",
+    key: "payment",
+    header: "Payment",
+    width: "13%",
+    render: ({ payment: { paymentType, codAmountPaise } }) =>
+      paymentType === "cod" ? (
+        <>
+          COD <Money paise={codAmountPaise ?? 0} />
+        </>
+      ) : (
+        "Prepaid"
+      ),
+  },
+  {
+    // Corrections of the address are changes too.
+    key: "changed",
+    header: "Last change",
+    width: "12%",
     align: "end",
     render: (order) => <Time at={order.updatedAt} relative />,
   },
@@ -45,13 +60,39 @@ function Name({ order }: { order: Order }) {
   );
 }
 
+function Receiver({ order: { customer, delivery } }: { order: Order }) {
+  return (
+    <>
+      {delivery.city}, {delivery.pincode}
+      <Text size="xs" c="dimmed">
+        {customer.phone}
+      </Text>
+    </>
+  );
+}
+
 function Why({ order }: { order: Order }) {
+  const { failedAttempts } = order;
+  return (
+    <>
+      {reasonOf(order)}
+      {failedAttempts > 0 && (
+        <Text size="xs" c="dimmed">
+          {failedAttempts === 1 ? "1 failed attempt" : `${failedAttempts} failed attempts`}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Why it needs attention, with the fleet’s own words. */
+function reasonOf(order: Order): string {
   const { status, reattempt, returnRequestedAt, reasonCode, reason } = order;
   if (status === "created") return "No driver yet";
   if (status !== "failed") return "No report from the fleet";
   if (reattempt)
     return `Attempt ${reattempt.number} was due${reattempt.on ? ` on ${dayInWords(reattempt.on)}` : ""}`;
   if (returnRequestedAt) return "Not returned yet";
-  if (reasonCode) return failureReason(reasonCode);
-  return reason ? sentence(reason) : "No reason given";
+  const reasons = [reasonCode && failureReason(reasonCode), reason && sentence(reason)].filter(Boolean);
+  return reasons.join(": ") || "No reason given";
 }

@@ -5,7 +5,7 @@ import { asFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { Dialog, DialogStep } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
-import { ReattemptFields } from "../orders/reattempt-fields";
+import { dayError, ReattemptFields } from "../orders/reattempt-fields";
 import { decidable, type Refused } from "./decidable";
 
 interface DecideAllProps {
@@ -57,7 +57,12 @@ export function DecideAll({ action, orders, attemptsMax, onClose }: DecideAllPro
           {action === "reattempt" && count > 0 && (
             <ReattemptFields decision={decision} onChange={setDecision} />
           )}
-          <DialogActions isPending={decide.isPending} disabled={count === 0} onCancel={onClose} onAct={act}>
+          <DialogActions
+            isPending={decide.isPending}
+            disabled={count === 0 || dayError(decision) !== null}
+            onCancel={onClose}
+            onAct={act}
+          >
             {`Request for ${count}`}
           </DialogActions>
         </Stack>

@@ -15,6 +15,7 @@ import { useUrlFilter } from "../../components/use-url-filter";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import { COLUMNS } from "./columns";
 import { DecideAll } from "./decide-all";
+import classes from "./exceptions.module.css";
 
 const KINDS: Record<ExceptionKind, { label: string; none: string }> = {
   failed: { label: "Failed", none: "No failed delivery waits for your decision." },
@@ -98,7 +99,7 @@ function Orders({ kind, page, isLoading }: OrdersProps) {
   return (
     <Paper style={{ overflow: "clip" }}>
       {canDecide && rows.length > 0 && (
-        <Group gap="xs" p="md">
+        <Group gap="xs" p="md" className={classes.bar}>
           <Checkbox
             label="Select all"
             checked={chosen.length === rows.length}

@@ -2,13 +2,14 @@ import { Alert, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useState } from "react";
 import { type Decision, useDecide } from "../../api/after-failure";
+import { ApiFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Time } from "../../components/time";
 import { dayInWords, failureReason } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
 import { awaitsDecision } from "./next-events";
-import { ReattemptFields } from "./reattempt-fields";
+import { dayError, ReattemptFields } from "./reattempt-fields";
 
 /** Why a delivery failed, what was asked for, and what can be asked for. */
 export function AfterFailure({ order, canDecide }: { order: Order; canDecide: boolean }) {
@@ -26,11 +27,18 @@ export function AfterFailure({ order, canDecide }: { order: Order; canDecide: bo
       mb="md"
     >
       <Stack gap="xs" align="flex-start">
-        {reason.some(Boolean) && <Text>{reason.filter(Boolean).join(": ")}</Text>}
-        <Asked order={order} />
+        {reason.some(Boolean) ? (
+          <Text>{reason.filter(Boolean).join(": ")}</Text>
+        ) : (
+          order.personalDataMasked && <Text>Your role does not show the reason in the driver’s words.</Text>
+        )}
+        <Asked order={order} canDecide={canDecide} />
+        {canDecide && awaitsDecision(order) && !order.reattemptPossible && !order.returnRequestedAt && (
+          <Text>{whyNotAgain(order)}</Text>
+        )}
         {canDecide && awaitsDecision(order) && (
           <Group gap="xs">
-            <Reattempt order={order} />
+            {order.reattemptPossible && <Reattempt order={order} />}
             {!order.returnRequestedAt && <RequestReturn order={order} />}
           </Group>
         )}
@@ -39,7 +47,12 @@ export function AfterFailure({ order, canDecide }: { order: Order; canDecide: bo
   );
 }
 
-function Asked({ order }: { order: Order }) {
+function whyNotAgain({ personalDataErasedAt }: Order): string {
+  if (personalDataErasedAt) return "Another attempt is not possible: the address is erased.";
+  return "Another attempt is not possible: it had all of its attempts.";
+}
+
+function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
   const { reattempt, returnRequestedAt } = order;
   if (reattempt) {
     return (
@@ -57,13 +70,27 @@ function Asked({ order }: { order: Order }) {
       </Text>
     );
   }
-  if (awaitsDecision(order)) return <Text>The fleet has the parcel. Decide what happens next.</Text>;
+  if (awaitsDecision(order)) {
+    return (
+      <Text>
+        The fleet has the parcel.{" "}
+        {canDecide
+          ? "Decide what happens next."
+          : "Your role cannot decide what happens next. An owner, a developer or support of your team can."}
+      </Text>
+    );
+  }
   return <Text>It failed before the pickup. Place a new order to have it delivered.</Text>;
 }
 
 function Reattempt({ order }: { order: Order }) {
   const decide = useDecide(order.id);
   const [decision, setDecision] = useState<Decision>({ action: "reattempt" });
+  const request = async () => {
+    const wrongDay = dayError(decision);
+    if (wrongDay) throw new ApiFailure(400, { message: wrongDay });
+    await decide.mutateAsync(decision);
+  };
   return (
     <ConfirmButton
       title="Attempt this delivery again?"
@@ -75,7 +102,7 @@ function Reattempt({ order }: { order: Order }) {
       }
       confirm="Request attempt"
       isGain
-      onConfirm={() => decide.mutateAsync(decision)}
+      onConfirm={request}
     >
       {order.reattempt ? "Change the attempt" : "Attempt again"}
     </ConfirmButton>

@@ -9,7 +9,7 @@ import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
-import { CodBadge, DeliveryBadge } from "./order-badges";
+import { askedFor, CodBadge, DeliveryBadge, ListedStatus } from "./order-badges";
 import classes from "./orders.module.css";
 
 interface OrdersTableProps {
@@ -56,7 +56,7 @@ export const orderColumns = (path: (order: Order) => string): Column<Order>[] =>
     key: "status",
     header: "Status",
     width: "17%",
-    render: (order) => <DeliveryBadge status={order.status} />,
+    render: (order) => <ListedStatus order={order} />,
   },
   { key: "to", header: "To", width: "20%", render: (order) => <Receiver order={order} /> },
   { key: "payment", header: "Payment", width: "17%", render: (order) => <Payment order={order} /> },
@@ -128,7 +128,7 @@ export function OrderCard({ order, path }: RowProps) {
         {order.orderReference}
       </Anchor>
       <DeliveryBadge status={order.status} />
-      <span>{[customer.name, delivery.city].filter(Boolean).join(", ")}</span>
+      <span>{[askedFor(order), customer.name, delivery.city].filter(Boolean).join(", ")}</span>
       <span>
         {isCod ? (
           <>

@@ -1,5 +1,6 @@
 import { Stack, Textarea, TextInput } from "@mantine/core";
 import type { Decision } from "../../api/after-failure";
+import { formatDay } from "../../format/day";
 import { reattemptDays } from "../../format/failure-labels";
 
 const NOTE_CHARS_MAX = 1000;
@@ -7,6 +8,13 @@ const NOTE_CHARS_MAX = 1000;
 interface ReattemptFieldsProps {
   decision: Decision;
   onChange: (decision: Decision) => void;
+}
+
+/** Fields for days let people type any. */
+export function dayError({ date }: Decision): string | null {
+  const { first, last } = reattemptDays(new Date());
+  if (!date || (date >= first && date <= last)) return null;
+  return `Choose a day from ${formatDay(first)} to ${formatDay(last)}.`;
 }
 
 /** The day and the note of another attempt. */
@@ -21,6 +29,7 @@ export function ReattemptFields({ decision, onChange }: ReattemptFieldsProps) {
         min={first}
         max={last}
         value={decision.date ?? ""}
+        error={dayError(decision)}
         onChange={(event) => onChange({ ...decision, date: event.currentTarget.value || undefined })}
       />
       <Textarea
