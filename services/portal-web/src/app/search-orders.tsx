@@ -4,7 +4,7 @@ import { SearchButton, type SearchSource } from "../components/search-button";
 import { useHasPage } from "./use-has-page";
 import { useSearchHint } from "./use-search-hint";
 
-const SOURCE: Omit<SearchSource, "placeholder"> = {
+const SOURCE: Pick<SearchSource, "useHits" | "all"> = {
   useHits: (text) => {
     const { data, error } = useQuickSearch(text);
     return { hits: data?.map((order) => orderHit(order, `/orders/${order.id}`)), error };
@@ -15,6 +15,6 @@ const SOURCE: Omit<SearchSource, "placeholder"> = {
 /** The search of the portal, for roles that see orders. */
 export function SearchOrders(props: { hasShortcut?: boolean; isIcon?: boolean }) {
   const hasPage = useHasPage();
-  const placeholder = useSearchHint();
-  return hasPage("/orders") ? <SearchButton source={{ ...SOURCE, placeholder }} {...props} /> : null;
+  const hint = useSearchHint();
+  return hasPage("/orders") ? <SearchButton source={{ ...SOURCE, ...hint }} {...props} /> : null;
 }

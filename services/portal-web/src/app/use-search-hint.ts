@@ -1,7 +1,10 @@
-import { may, useSession } from "./session";
+import { useMay } from "./session";
 
-/** What the search finds orders by. Roles that see phones masked cannot search for them. */
-export function useSearchHint(): string {
-  const phone = may(useSession(), "read_customers") ? "phone, " : "";
-  return `Name, ${phone}city, PIN, reference, code or date`;
+/** What the search finds orders by, and what it does not. Roles that see phones masked cannot search for them. */
+export function useSearchHint(): { placeholder: string; limits: string } {
+  const seesPhones = useMay("read_customers");
+  return {
+    placeholder: `Name, ${seesPhones ? "phone, " : ""}city, PIN, reference, code or date`,
+    limits: seesPhones ? "" : "Your role cannot search for phones.",
+  };
 }

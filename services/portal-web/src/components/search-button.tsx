@@ -13,6 +13,8 @@ export interface SearchSource {
   /** The page with all hits. */
   all: (text: string) => string;
   placeholder: string;
+  /** What it does not find, for a search without hits. */
+  limits?: string;
 }
 
 interface SearchButtonProps {

@@ -56,7 +56,8 @@ export default function SearchDialog({ source, onClose }: SearchDialogProps) {
           {error ? <ErrorState error={error} title="The search failed" /> : null}
           {hits?.length === 0 && (
             <Text c="dimmed" mt="md">
-              No order found. Enter the beginning of words, the end of a reference, or a whole code.
+              No order found. Enter the beginning of words, the end of a reference, or a whole code.{" "}
+              {source.limits}
             </Text>
           )}
         </div>

@@ -348,6 +348,8 @@ test("a cancelled live order is refunded", async ({ page }) => {
     .filter({ hasText: "Delivery fee refunded" });
   await expect(refund.getByText("+₹49.00", { exact: true })).toBeVisible();
   await expect(refund.getByText("₹500.00")).toBeVisible();
+  await page.getByRole("link", { name: "Orders", exact: true }).first().click();
+  await expect(row(page, "Live orders", "refunded-1").getByText("Refunded", { exact: true })).toBeVisible();
 });
 
 test("an order of another business is not found", async ({ page }) => {

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { IconPackage, IconSearch } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Order, OrderFilter } from "../../api/orders";
+import { useSearchHint } from "../../app/use-search-hint";
 import { CallButton } from "../../components/call-button";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { NO_FILTER } from "./use-order-filter";
@@ -19,6 +20,7 @@ interface NoOrdersProps {
 export function NoOrders({ filter, elsewhere, goesOn, onChange }: NoOrdersProps) {
   const { mode, ...others } = filter;
   const [hit] = elsewhere;
+  const { limits } = useSearchHint();
   if (goesOn) {
     return (
       <EmptyState icon={<IconSearch size={28} />} title="No match among the newest orders">
@@ -54,7 +56,7 @@ export function NoOrders({ filter, elsewhere, goesOn, onChange }: NoOrdersProps)
         onClear={() => onChange(NO_FILTER)}
       >
         {filter.search
-          ? "Enter the beginning of words, the end of a reference, or a whole tracking code or order id."
+          ? `Enter the beginning of words, the end of a reference, or a whole tracking code or order id. ${limits}`
           : "Orders appear here when they match the filters."}
       </NoMatches>
     );

@@ -30,7 +30,7 @@ export function OrderFilters({ filter, onChange, isStreaming, children }: OrderF
         <SearchField
           className={classes.search}
           label="Find an order"
-          placeholder={useSearchHint()}
+          placeholder={useSearchHint().placeholder}
           value={filter.search}
           onChange={(search) => onChange({ search })}
         />

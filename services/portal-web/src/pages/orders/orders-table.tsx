@@ -65,7 +65,7 @@ export const orderColumns = (path: (order: Order) => string): Column<Order>[] =>
     header: "Delivery fee",
     width: "11%",
     align: "end",
-    render: ({ mode, payment }) => (mode === "test" ? "Free" : <Money paise={payment.deliveryFeePaise} />),
+    render: (order) => <Fee order={order} />,
   },
   {
     key: "created",
@@ -75,6 +75,20 @@ export const orderColumns = (path: (order: Order) => string): Column<Order>[] =>
     render: (order) => <Time at={order.createdAt} relative />,
   },
 ];
+
+function Fee({ order: { mode, payment, refundedPaise } }: { order: Order }) {
+  if (mode === "test") return "Free";
+  return (
+    <>
+      <Money paise={payment.deliveryFeePaise} />
+      {refundedPaise > 0 && (
+        <Text size="xs" c="dimmed">
+          Refunded
+        </Text>
+      )}
+    </>
+  );
+}
 
 interface RowProps {
   order: Order;
@@ -120,7 +134,7 @@ function Payment({ order }: { order: Order }) {
 
 /** A row on a phone: three lines of at most 80 pixels together. */
 export function OrderCard({ order, path }: RowProps) {
-  const { mode, payment, customer, delivery } = order;
+  const { mode, payment, customer, delivery, refundedPaise } = order;
   const isCod = payment.paymentType === "cod";
   return (
     <div className={classes.card}>
@@ -148,6 +162,7 @@ export function OrderCard({ order, path }: RowProps) {
           ) : (
             <>
               Fee <Money paise={payment.deliveryFeePaise} />
+              {refundedPaise > 0 && ", refunded"}
             </>
           )}
         </span>
