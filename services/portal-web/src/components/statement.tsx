@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import type { PagedList } from "../api/list";
 import type { WalletEntry } from "../api/wallet";
@@ -7,6 +7,8 @@ import { ENTRY_KINDS } from "../format/entry-labels";
 import type { Column } from "./data-table";
 import { EmptyState, NoMatches } from "./empty-state";
 import { ListSection } from "./list-section";
+import { Money } from "./money";
+import { MonthField } from "./month-field";
 import { SearchField } from "./search-field";
 import classes from "./statement.module.css";
 import type { EntryFields, useEntryFilter } from "./use-entry-filter";
@@ -47,7 +49,24 @@ export function Statement({ entryFilter, list, csvUrl, columns, hints }: Stateme
       empty={<NoEntries hint={hints?.[fields.kind ?? ""]} isFiltered={isFiltered} onClear={clear} />}
     >
       <Filters fields={fields} onChange={change} />
+      <PeriodTotals fields={fields} list={list} />
     </ListSection>
+  );
+}
+
+/** The balances and sums of a period, once all of its entries are loaded. */
+function PeriodTotals({ fields, list }: { fields: EntryFields; list: PagedList<WalletEntry> }) {
+  const { kind, from, to, orderReference } = fields;
+  const [newest, oldest] = [list.rows[0], list.rows.at(-1)];
+  if (!(from || to) || kind || orderReference || list.hasNextPage || !newest || !oldest) return null;
+  const sum = (isIn: boolean) =>
+    list.rows.reduce((total, { amountPaise }) => total + (amountPaise > 0 === isIn ? amountPaise : 0), 0);
+  return (
+    <Text c="dimmed" px="md" pb="xs">
+      Opening balance <Money paise={oldest.balanceAfterPaise - oldest.amountPaise} />, in{" "}
+      <Money paise={sum(true)} moves />, out <Money paise={sum(false)} moves />, closing balance{" "}
+      <Money paise={newest.balanceAfterPaise} />.
+    </Text>
   );
 }
 
@@ -71,6 +90,7 @@ function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change:
           ...Object.entries(ENTRY_KINDS).map(([value, label]) => ({ value, label })),
         ]}
       />
+      <MonthField period={fields} onChange={onChange} className={classes.kind} />
       <TextInput
         type="date"
         aria-label="From day"

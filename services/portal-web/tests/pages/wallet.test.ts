@@ -48,7 +48,11 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await rowsOf(page, "Statement", 1);
   await page.getByRole("button", { name: "Clear search" }).click();
   await expect(row(page, "Statement", "bank-4711")).toBeVisible();
+  await page.getByLabel("Month").selectOption({ index: 1 });
+  await expect(page.getByLabel("From day")).toHaveValue(/^\d{4}-\d\d-01$/);
+  await expect(page.getByText(/^Opening balance ₹0\.00, in \+₹/)).toBeVisible();
   await page.getByLabel("To day").fill("2020-01-31");
+  await page.getByLabel("From day").fill("");
   await expect(page.getByText("No results match these filters")).toBeVisible();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await expect(row(page, "Statement", "bank-4711")).toBeVisible();
