@@ -35,10 +35,11 @@ export const ROLE_LABELS: Record<Role, string> = {
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
   owner: "Full access, including money, subscription and team.",
   developer:
-    "Manages API keys, webhooks and the pickup profile, cancels orders and reads the audit log, with customers’ phones and addresses masked.",
+    "Manages API keys, webhooks and the pickup profile, cancels orders, decides about failed deliveries and reads the audit log, with customers’ phones and addresses masked.",
   finance:
     "Tops up the wallet, chooses the plan and exports statements, with customers’ phones and addresses masked.",
-  support: "Sees orders with customers’ phones and addresses, cancels orders and resends webhooks.",
+  support:
+    "Sees orders with customers’ phones and addresses and corrects them, cancels orders, requests another attempt or the return after a failed delivery, and resends webhooks.",
   viewer:
     "Views orders, keys, webhooks and the wallet, with customers’ phones and addresses masked, and changes nothing.",
 };

@@ -7,13 +7,17 @@ test("the evidence of each attempt is shown, downloaded and printed", async ({ p
   const key = await openLive(page, await newBusiness(page, "Proof"));
   const order = await placeOrder(key, "proof-1");
   for (const event of ["driver.assigned", "order.picked_up"]) await report(order.id, event);
-  const place = { latitude: 12.9716, longitude: 77.5946 };
+  const place = { latitude: 12.971600000000001, longitude: 77.5946 };
   await report(order.id, "order.failed", { reason: "nobody at home", evidence: { place } });
   await report(order.id, "driver.assigned", { eventId: `${order.id}-again` });
   await report(order.id, "order.out_for_delivery");
   await page.goto(`/orders/${order.id}`);
   const first = page.getByRole("article", { name: "Attempt 1" });
-  await expect(first.getByText("12.9716, 77.5946")).toBeVisible();
+  await expect(first.getByRole("link", { name: "12.9716, 77.5946" })).toHaveAttribute(
+    "href",
+    /mlat=12\.9716&/,
+  );
+  await expect(page.getByText("The records are intact")).toBeVisible();
   await expect(first.getByText("Nobody at home")).toBeVisible();
 
   await page.getByRole("button", { name: "Delivery code" }).click();

@@ -98,7 +98,7 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(shop.getByText(/^₹1,200.00 paid on 1 Feb 2026 with UTR 2 \(rem_/)).toBeVisible();
   await check(shop, "order-paid", { bothSizes: true });
   await expect(shop.getByRole("region", { name: "Outcome" })).toContainText(", ₹50.50 less than expected");
-  await shop.getByRole("link", { name: "UTR 2" }).click();
+  await shop.getByRole("region", { name: "Money" }).getByRole("link", { name: "UTR 2" }).click();
   await heading(shop, "Bank transfer UTR 2");
   await expect(row(shop, "Orders of the bank transfer", "paid-2").getByText("torn note")).toBeVisible();
   await check(shop, "remittance", { bothSizes: true });

@@ -30,7 +30,11 @@ export function OrderEvidence({ order, entries }: { order: Order; entries: Timel
         <MaskedNotice isMasked={evidence.personalDataMasked}>
           Reasons, recipients, places and photos are hidden.
         </MaskedNotice>
-        {!evidence.intact && (
+        {evidence.intact ? (
+          <Text c="dimmed" size="xs">
+            The records are intact: the hashes of all attempts match.
+          </Text>
+        ) : (
           <Alert color="red" title="These records were changed">
             Their hashes do not match. Compare them with those that your webhooks carried, and ask your
             delivery company.
@@ -91,7 +95,7 @@ function Attempt({ attempt }: { attempt: Evidence["attempts"][number] }) {
         <Fact name="Reason">{why.join(": ")}</Fact>
         <Fact name="Recipient">{who.join(", ")}</Fact>
         <Fact name="Delivery code">{codeInWords(attempt.codeVerified)}</Fact>
-        <Fact name="Place">{place && `${place.latitude}, ${place.longitude}`}</Fact>
+        <Fact name="Place">{place && <Place {...place} />}</Fact>
         <Fact name="Evidence taken">{attempt.capturedAt && <Time at={attempt.capturedAt} />}</Fact>
         <Fact name="Photo">
           {photo && (
@@ -105,6 +109,25 @@ function Attempt({ attempt }: { attempt: Evidence["attempts"][number] }) {
         SHA-256 of the record: {attempt.hash}
       </Text>
     </article>
+  );
+}
+
+/** About a metre, which is more than phones know. */
+const DEGREE_DIGITS = 5;
+
+/** A map gets the place only when somebody follows the link. */
+function Place(place: { latitude: number; longitude: number }) {
+  const rounded = (degrees: number) => Number(degrees.toFixed(DEGREE_DIGITS));
+  const [latitude, longitude] = [rounded(place.latitude), rounded(place.longitude)];
+  return (
+    <Anchor
+      href={`https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=18/${latitude}/${longitude}`}
+      target="_blank"
+      rel="noreferrer"
+      inherit
+    >
+      {latitude}, {longitude}
+    </Anchor>
   );
 }
 

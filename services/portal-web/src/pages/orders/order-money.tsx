@@ -1,13 +1,23 @@
-import { Alert, Text } from "@mantine/core";
+import { Alert, Anchor, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
+import { Link } from "react-router-dom";
 import type { Order } from "../../api/orders";
 import { Fact, Facts } from "../../components/facts";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
+import { formatDay } from "../../format/day";
 import { CodBadge } from "./order-badges";
+import type { Transfer } from "./order-timeline";
+
+interface OrderMoneyProps {
+  order: Order;
+  transfer: Transfer | undefined;
+  /** The page of a bank transfer, if there is one for the reader. */
+  transferPath?: ((id: string) => string) | undefined;
+}
 
 /** The amounts of the order. */
-export function OrderMoney({ order }: { order: Order }) {
+export function OrderMoney({ order, transfer, transferPath }: OrderMoneyProps) {
   const { payment } = order;
   const isCod = payment.paymentType === "cod";
   return (
@@ -36,6 +46,17 @@ export function OrderMoney({ order }: { order: Order }) {
             <Amount name="Collected" paise={order.codCollectedPaise} />
             <Amount name="Handed over" paise={order.codHandedOverPaise} />
             <Amount name="Settled" paise={order.codSettledPaise} />
+            {transfer && (
+              <Fact name={`Paid on ${formatDay(transfer.paidOn)}`}>
+                {transferPath ? (
+                  <Anchor component={Link} to={transferPath(transfer.id)} inherit>
+                    {transfer.bankReference}
+                  </Anchor>
+                ) : (
+                  transfer.bankReference
+                )}
+              </Fact>
+            )}
           </>
         )}
       </Facts>

@@ -21,7 +21,7 @@ import { OrderOutcome } from "./order-outcome";
 import { OrderParcel } from "./order-parcel";
 import { OrderParties } from "./order-parties";
 import { OrderRequest } from "./order-request";
-import { OrderTimeline } from "./order-timeline";
+import { OrderTimeline, transferOf } from "./order-timeline";
 import { OrderPostings, OrderWebhooks } from "./order-webhooks";
 import { SimulateOrder } from "./simulate-order";
 import { timelinePollMs } from "./timeline-polling";
@@ -120,7 +120,7 @@ interface PartProps {
 function Delivery({ order, timeline }: PartProps) {
   const canSimulate = useMay("manage_integration");
   const seesMoney = useMay("read_money");
-  const transferPath = (id: string) => `/cash-on-delivery/remittances/${id}`;
+  const transferPath = seesMoney ? (id: string) => `/cash-on-delivery/remittances/${id}` : undefined;
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -128,13 +128,13 @@ function Delivery({ order, timeline }: PartProps) {
           {canSimulate && order.mode === "test" && (
             <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
           )}
-          <OrderTimeline timeline={timeline} transferPath={seesMoney ? transferPath : undefined} />
+          <OrderTimeline timeline={timeline} transferPath={transferPath} />
           <OrderEvidence order={order} entries={timeline.rows} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
-          <OrderMoney order={order} />
+          <OrderMoney order={order} transfer={transferOf(timeline.rows)} transferPath={transferPath} />
           <OrderParties order={order} />
           <OrderParcel order={order} />
         </Stack>

@@ -17,6 +17,14 @@ export function statusEntries(rows: TimelineEntry[]): StatusEntry[] {
   return rows.filter((entry): entry is StatusEntry => entry.type === "status");
 }
 
+export type Transfer = NonNullable<EventData["remittance"]>;
+
+/** The bank transfer that paid out the cash, if the operator recorded one. */
+export function transferOf(rows: TimelineEntry[]): Transfer | undefined {
+  const settled = statusEntries(rows).findLast(({ event }) => event === "cod.settled");
+  return (settled?.data as unknown as EventData | undefined)?.remittance ?? undefined;
+}
+
 interface OrderTimelineProps {
   timeline: Timeline;
   /** The page of a bank transfer, if there is one for the reader. */
