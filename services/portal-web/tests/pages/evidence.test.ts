@@ -7,7 +7,7 @@ test("the evidence of each attempt is shown, downloaded and printed", async ({ p
   const key = await openLive(page, await newBusiness(page, "Proof"));
   const order = await placeOrder(key, "proof-1");
   for (const event of ["driver.assigned", "order.picked_up"]) await report(order.id, event);
-  const place = { latitude: 12.971600000000001, longitude: 77.5946 };
+  const place = { latitude: 12.9716004, longitude: 77.5946 };
   await report(order.id, "order.failed", { reason: "nobody at home", evidence: { place } });
   await report(order.id, "driver.assigned", { eventId: `${order.id}-again` });
   await report(order.id, "order.out_for_delivery");
