@@ -16,6 +16,13 @@ export function failureReason(code: string): string {
   return FAILURE_REASONS[code] ?? code.replaceAll("_", " ");
 }
 
+/** `30` as “30 minutes”, `1440` as “24 hours”. */
+export function minutesInWords(minutes: number): string {
+  const isHours = minutes >= 60 && minutes % 60 === 0;
+  const [count, unit] = isHours ? [minutes / 60, "hour"] : [minutes, "minute"];
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
 /** `2026-02-03` as “3 February 2026”. */
 export function dayInWords(day: string): string {
   const format = new Intl.DateTimeFormat("en-IN", { dateStyle: "long", timeZone: "UTC" });

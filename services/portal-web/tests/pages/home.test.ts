@@ -64,6 +64,7 @@ test("after the first live order, the overview shows today, what needs attention
   const attention = part(page, "Needs attention");
   await expect(figure(attention, "Failed deliveries")).toHaveText("1");
   await expect(figure(attention, "No news")).toHaveText("0");
+  await expect(attention.getByText("For more than 30 minutes", { exact: true })).toBeVisible();
   await expect(figure(attention, "Cash discrepancies")).toHaveText("0");
   await expect(today.getByRole("link", { name: "Failed", exact: true })).toHaveAttribute(
     "href",

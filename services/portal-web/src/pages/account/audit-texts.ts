@@ -2,6 +2,8 @@
 import type { AuditEntry } from "../../api/types";
 import { ROLE_LABELS } from "../../app/session";
 import { orderCount } from "../../format/cash-labels";
+import { formatDay } from "../../format/day";
+import { failureReason } from "../../format/failure-labels";
 import { formatPaise } from "../../format/money";
 import { sentence } from "../../format/order-labels";
 import { planName } from "../subscription/plan-name";
@@ -114,6 +116,8 @@ const LINES: Record<string, (value: unknown) => string> = {
   format: (value) => FORMATS[String(value)] ?? plain("format", value),
   filters: (value) => filterNames(value),
   plan: (value) => planName(String(value)),
+  date: (value) => `For ${formatDay(String(value))}`,
+  reasonCode: (value) => `Failed before: ${failureReason(String(value))}`,
   fields: (value) => (Array.isArray(value) ? fieldNames(value) : plain("fields", value)),
   succeeded: (value) => (value ? "Test event received" : "Test event not received"),
 };
@@ -169,6 +173,7 @@ const FIELDS: Record<string, string> = {
   modes: "modes",
   status: "status",
   maxPerSecond: "maximum webhooks per second",
+  delivery: "address",
 };
 
 function fieldNames(fields: unknown[]): string {

@@ -1,5 +1,6 @@
 import { Anchor, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
+import type { Exceptions } from "../../api/after-failure";
 import type { Order } from "../../api/orders";
 import type { Column } from "../../components/data-table";
 import { Money } from "../../components/money";
@@ -9,7 +10,7 @@ import { sentence } from "../../format/order-labels";
 import { ListedStatus } from "../orders/order-badges";
 
 /** The columns of orders that need attention. */
-export const COLUMNS: Column<Order>[] = [
+export const COLUMNS: Column<Exceptions["data"][number]>[] = [
   { key: "order", header: "Order", lead: true, render: (order) => <Name order={order} /> },
   {
     key: "status",
@@ -38,12 +39,11 @@ export const COLUMNS: Column<Order>[] = [
       ),
   },
   {
-    // Corrections of the address are changes too.
-    key: "changed",
-    header: "Last change",
+    key: "since",
+    header: "Since",
     width: "12%",
     align: "end",
-    render: (order) => <Time at={order.updatedAt} relative />,
+    render: (order) => <Time at={order.since ?? order.updatedAt} relative />,
   },
 ];
 

@@ -8,6 +8,7 @@ import { useFreshStanding } from "../../app/use-fresh-standing";
 import { Figure, Figures } from "../../components/figures";
 import { Money } from "../../components/money";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
+import { minutesInWords } from "../../format/failure-labels";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
 import { toLocalTime } from "../../format/region";
 import { joinList, serviceName } from "../../format/service-names";
@@ -124,6 +125,7 @@ function listOfToday(status?: DeliveryStatus): string {
 
 function Attention({ orders }: { orders: Orders }) {
   if (!orders) return <Unavailable name="Failed deliveries" />;
+  const limits = orders.attentionLimits;
   return (
     <>
       <Figure name="Failed deliveries" to="/exceptions?kind=failed" hint="They wait for your decision">
@@ -132,11 +134,15 @@ function Attention({ orders }: { orders: Orders }) {
       <Figure
         name="No driver"
         to="/exceptions?kind=unassigned"
-        hint="Waiting longer than your delivery company allows"
+        hint={limits ? `For more than ${minutesInWords(limits.unassignedMinutes)}` : "For too long"}
       >
         <Count of={orders.attention.unassigned} tone="warn" />
       </Figure>
-      <Figure name="No news" to="/exceptions?kind=stuck" hint="A parcel on its way without a report">
+      <Figure
+        name="No news"
+        to="/exceptions?kind=stuck"
+        hint={`A parcel on its way without a report${limits ? ` for more than ${minutesInWords(limits.silentMinutes)}` : ""}`}
+      >
         <Count of={orders.attention.stuck} tone="warn" />
       </Figure>
     </>
