@@ -1,5 +1,5 @@
 // Runs the verification samples that integrators copy.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -154,12 +154,18 @@ function feed() {
   return { data: [failed, failed, delivered, late], hasMore: false, next: "at_1" };
 }
 
-test("the shop in PHP sends an order once, repeats what failed, and applies each event once", async () => {
-  test.skip(!isInstalled("php"), "`make test` installs the others");
+/** A new folder with the files of the shop. */
+function shop(): string {
   const folder = mkdtempSync(join(tmpdir(), "shop-"));
   const files = readFileSync(SHOP, "utf8").matchAll(/^```php\n(<\?php\n\/\/ (\w+\.php)\n[\s\S]*?)^```$/gm);
   for (const [, text, name] of files) writeFileSync(join(folder, String(name)), String(text));
   writeFileSync(join(folder, "verify.php"), code("PHP"));
+  return folder;
+}
+
+test("the shop in PHP sends an order once, repeats what failed, and applies each event once", async () => {
+  test.skip(!isInstalled("php"), "`make test` installs the others");
+  const folder = shop();
   const calls: string[] = [];
   // The first attempt fails; a second reading of the feed is refused, which ends the reader.
   const server = createServer((request, response) => {
@@ -194,9 +200,39 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
       "GET /v1/integration/events?limit=100&waitSeconds=0",
       "GET /v1/integration/events?limit=100&waitSeconds=25&startingAfter=at_1",
     ]);
-    await php("-l", "webhook.php");
   } finally {
     server.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the receiver in PHP answers 500 when its database fails, also where errors are displayed", async () => {
+  test.skip(!isInstalled("php"), "`make test` installs the others");
+  const folder = shop();
+  const env = { PATH: process.env.PATH, WEBHOOK_SECRET: SECRET, WAYBILL_API_KEY: "sk_test_1" };
+  const words = ["-d", "display_errors=1", "-S", "127.0.0.1:0", "webhook.php"];
+  const php = spawn("php", words, { cwd: folder, env });
+  try {
+    // It prints the port that it got.
+    const address = await new Promise<string>((resolve) => {
+      let text = "";
+      php.stderr.on("data", (part) => {
+        text += part;
+        const found = text.match(/\((http:\/\/127\.0\.0\.1:[1-9]\d*)\) started/)?.[1];
+        if (found) resolve(found);
+      });
+    });
+    const send = async () => {
+      const body = JSON.stringify(feed().data[0]);
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      const headers = { "service-timestamp": timestamp, "service-signature": sign(timestamp, body) };
+      return (await fetch(address, { method: "POST", headers, body })).status;
+    };
+    expect(await send()).toBe(200);
+    writeFileSync(join(folder, "shop.db"), "no database");
+    expect(await send()).toBe(500);
+  } finally {
+    php.kill();
     rmSync(folder, { recursive: true });
   }
 });
