@@ -29,6 +29,16 @@ pub struct RecentOrders {
     pub in_period: i64,
 }
 
+/// The number of live orders that keep a business from being closed, each kind up to the counted maximum.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOrders {
+    pub on_their_way: i64,
+    /// The fleet has the parcel, whatever the business has decided.
+    pub failed: i64,
+    /// Delivered, and the cash is not settled.
+    pub cash: i64,
+}
+
 /// The live orders of one of several businesses.
 #[derive(Clone, Copy, Debug)]
 pub struct BusinessActivity {

@@ -24,7 +24,8 @@ mod states;
 mod warnings;
 
 pub use activity::{
-    Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, RecentOrders, RetryProof, TestedRetries,
+    Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, OpenOrders, RecentOrders, RetryProof,
+    TestedRetries,
 };
 pub use after_failure::{Decided, Decision, Refusal, reattempt_days};
 pub use cash::CashReports;

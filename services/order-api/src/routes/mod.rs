@@ -95,6 +95,7 @@ pub fn internal(config: &mut ServiceConfig) {
             .wrap(from_fn(web::require_internal_token))
             .service(resource("/events").route(get().to(business_events::list)))
             .service(resource("/exceptions").route(get().to(internal::exceptions)))
+            .service(resource("/open-orders").route(get().to(support::open)))
             .service(resource("/orders").route(get().to(internal::list)))
             .service(resource("/orders/activity").route(get().to(support::activity)))
             .service(resource("/orders/live").route(get().to(support::live)))

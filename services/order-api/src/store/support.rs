@@ -11,7 +11,9 @@ use super::predicates::{live, placed};
 use super::rows::OrderRow;
 use super::schema::orders;
 use super::{StoreError, corrupt};
-use crate::domain::{Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, Order, RecentOrders};
+use crate::domain::{
+    Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, OpenOrders, Order, RecentOrders,
+};
 
 /// Visits each business along the index of references. An index by reference alone would slow down each new order, for
 /// a rare query of operators.
@@ -59,6 +61,22 @@ const OF_BUSINESSES: &str = "
             LIMIT $3) AS counted) AS recent
     FROM unnest($1) AS given (id)";
 
+/// Each part reads a range of `orders_by_state`.
+const OPEN: &str = "
+    SELECT
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
+                AND status IN ('created', 'driver_assigned', 'picked_up', 'out_for_delivery')
+            LIMIT $2) AS found) AS on_their_way,
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
+                AND status = 'failed' AND picked_up
+            LIMIT $2) AS found) AS failed,
+        (SELECT count(*) FROM (
+            SELECT FROM orders WHERE business_id = $1 AND mode = 'live' AND placement = 'placed'
+                AND status = 'delivered' AND cod_status IN ('pending', 'collected', 'handed_over')
+            LIMIT $2) AS found) AS cash";
+
 #[derive(QueryableByName)]
 struct BusinessRow {
     #[diesel(sql_type = Text)]
@@ -77,6 +95,16 @@ struct RecentRow {
     today: i64,
     #[diesel(sql_type = BigInt)]
     in_period: i64,
+}
+
+#[derive(QueryableByName)]
+struct OpenRow {
+    #[diesel(sql_type = BigInt)]
+    on_their_way: i64,
+    #[diesel(sql_type = BigInt)]
+    failed: i64,
+    #[diesel(sql_type = BigInt)]
+    cash: i64,
 }
 
 #[derive(QueryableByName)]
@@ -178,6 +206,17 @@ pub async fn live_orders(
     };
     let by_status = rows.into_iter().map(recent).collect::<Result<_, StoreError>>()?;
     Ok(LiveOrders { last_at, by_status })
+}
+
+/// Counts the live orders of each kind up to `max`.
+pub async fn open_orders(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    max: i64,
+) -> Result<OpenOrders, StoreError> {
+    let OpenRow { on_their_way, failed, cash } =
+        statement(OPEN).bind::<Text, _>(business.to_string()).bind::<BigInt, _>(max).get_result(conn).await?;
+    Ok(OpenOrders { on_their_way, failed, cash })
 }
 
 /// The live orders of each of these businesses since `since`, up to `max`.
