@@ -25,23 +25,22 @@ fn far(service: &str, call: &str, business: &str, rest: &str) -> String {
     format!("{call} /{service}/internal/businesses/{business}/{rest}")
 }
 
+fn open_orders(on_their_way: i64, failed: i64, cash: i64) -> Value {
+    json!({ "onTheirWay": on_their_way, "failed": failed, "cash": cash })
+}
+
 /// All services answer that nothing is open but `balance`.
 fn settled(portal: &Portal, business: &str, balance: i64) {
     let peers = &portal.peers;
     let orders = |rest: &str| far("order-api", "GET", business, rest);
-    peers.answer(orders("orders"), 200, nothing());
-    let attention = |failed: i64| json!({ "failed": failed, "unassigned": 0, "stuck": 0 });
-    let live = json!({ "lastAt": null, "today": [], "ended": 9, "delivered": 9, "attention": attention(0) });
-    peers.answer(orders("orders/live"), 200, live);
+    peers.answer(orders("open-orders"), 200, open_orders(0, 0, 0));
     let quiet = json!({ "lastAt": null, "last24h": 0, "pending": 0 });
     peers.answer(orders("orders/activity"), 200, json!({ "live": quiet, "test": quiet }));
     peers.wallet(business, balance, true);
     let mut cash = answer_of(&answers::cash());
     cash["data"] = json!([]);
-    for name in ["outstandingPaise", "withDriversPaise", "discrepancies", "lateOrders", "latePaise"] {
-        cash["totals"][name] = json!(0);
-    }
-    cash["totals"]["ages"] = json!([]);
+    // An order was settled short, and its discrepancy is closed: its rest stays outstanding.
+    cash["totals"]["discrepancies"] = json!(0);
     peers.answer(format!("GET /wallet/internal/wallets/{business}/cash"), 200, cash);
     peers.answer(far("key-management", "GET", business, "api-keys"), 200, nothing());
     peers.answer(far("webhook-dispatcher", "GET", business, "webhook-endpoints"), 200, nothing());
@@ -174,15 +173,24 @@ async fn it_is_completed_once_everything_is_settled() {
 
     settled(&portal, &business, 700);
     has_access(&portal, &business);
-    let orders = far("order-api", "GET", &business, "orders");
-    portal.peers.answer(orders.clone(), 200, page(answers::order()));
-    let cash = answer_of(&answers::cash());
-    portal.peers.answer(format!("GET /wallet/internal/wallets/{business}/cash"), 200, cash);
+    let orders = far("order-api", "GET", &business, "open-orders");
+    portal.peers.answer(orders.clone(), 200, open_orders(1, 1, 0));
+    let cash = format!("GET /wallet/internal/wallets/{business}/cash");
+    portal.peers.answer(cash.clone(), 200, answer_of(&answers::cash()));
     let refused = operator.post(&complete, json!({})).await;
     assert_eq!((refused.status, refused.code()), (409, "closing_not_settled"), "{refused:?}");
-    assert_eq!(refused.body["unsettled"], json!(["live_orders", "cash", "cash_discrepancies", "balance"]));
-    let asked = portal.peers.asked(&orders).pop().unwrap().query;
-    assert!(asked.contains("mode=live") && asked.contains("status=out_for_delivery"), "{asked}");
+    let expected = ["live_orders", "failed_deliveries", "cash", "cash_discrepancies", "balance"];
+    assert_eq!(refused.body["unsettled"], json!(expected));
+    let asked: Vec<String> = portal.peers.asked(&cash).into_iter().map(|asked| asked.query).collect();
+    for status in ["pending", "collected", "handed_over"] {
+        assert!(asked.iter().any(|query| query.contains(&format!("status={status}"))), "{asked:?}");
+    }
+    assert!(!asked.iter().any(|query| query.contains("settled")), "{asked:?}");
+    // The wallet has not heard of the delivery yet.
+    settled(&portal, &business, 0);
+    portal.peers.answer(orders, 200, open_orders(0, 0, 1));
+    let early = operator.post(&complete, json!({})).await;
+    assert_eq!(early.body["unsettled"], json!(["cash"]), "{early:?}");
     assert_eq!(portal.peers.asked(&revocation(&business)).len(), 0, "nothing is switched off");
 
     settled(&portal, &business, 0);

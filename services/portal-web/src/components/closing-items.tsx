@@ -50,12 +50,12 @@ function amount(paise: number): string {
 }
 
 function cash({ cashOrders, cashPaise }: OpenItems): string {
-  if (cashOrders === 0) return amount(cashPaise);
+  if (cashOrders === 0) return NONE;
   return `${formatPaise(cashPaise)} of ${cashOrders} ${cashOrders === 1 ? "order" : "orders"}`;
 }
 
 const ITEMS: { item: OpenItem; label: string; told: (open: OpenItems) => string }[] = [
-  { item: "live_orders", label: "Live orders on their way", told: (open) => count(open.liveOrders, 100) },
+  { item: "live_orders", label: "Live orders on their way", told: (open) => count(open.liveOrders, 1_000) },
   {
     item: "failed_deliveries",
     label: "Parcels after failed deliveries",

@@ -1,10 +1,9 @@
 //! What a business has open in all services. A service that does not answer is an error: nothing counts as settled that nobody
 //! has confirmed.
 
-use domain::{BusinessId, DeliveryStatus, Mode};
-use internal_api::cash::CashQuery;
+use domain::{BusinessId, Paise};
+use internal_api::cash::{CashQuery, CashView};
 use internal_api::keys::ApiKeyView;
-use internal_api::orders::OrdersQuery;
 use internal_api::webhooks::EndpointView;
 use internal_api::{CallError, PageQuery};
 use postgres::StoreError;
@@ -13,15 +12,9 @@ use crate::approvals::commands::open_approvals::open_approvals;
 use crate::business::domain::OpenItems;
 use crate::state::State;
 
-/// Of live orders; [`DeliveryStatus::Failed`] is counted with what needs attention.
-const ON_THEIR_WAY: [DeliveryStatus; 4] = [
-    DeliveryStatus::Created,
-    DeliveryStatus::DriverAssigned,
-    DeliveryStatus::PickedUp,
-    DeliveryStatus::OutForDelivery,
-];
-/// The orders of each status that are counted.
-const ORDERS_COUNTED: usize = 25;
+/// Cash that is settled short or over is a discrepancy, which is counted on its own.
+const UNSETTLED: [&str; 3] = ["pending", "collected", "handed_over"];
+/// Of the cash of a status, one page is counted.
 const PAGE: usize = 100;
 /// Keys that ended are kept, so the working ones may be on later pages.
 const PAGES_MAX: usize = 100;
@@ -39,26 +32,23 @@ pub(crate) enum OpenItemsError {
 /// # Errors
 /// When one of them does not answer.
 pub(crate) async fn open_items(state: &State, business: BusinessId) -> Result<OpenItems, OpenItemsError> {
-    let today = state.mailbox.region.start_of_day(state.unit.clock.now());
-    // The totals come with a page of orders.
-    let totals = CashQuery { limit: Some(1), ..CashQuery::default() };
     let peers = &state.peers;
-    let (live_orders, live, activity, wallet, cash, keys, endpoints) = tokio::try_join!(
-        orders_on_their_way(state, business),
-        peers.orders.live(business, today),
+    let (orders, activity, wallet, cash, keys, endpoints) = tokio::try_join!(
+        peers.orders.open(business),
         peers.orders.activity(business),
         peers.wallet.wallet(business),
-        peers.wallet.cash(business, &totals),
+        open_cash(state, business),
         working_keys(state, business),
         endpoints(state, business),
     )?;
     Ok(OpenItems {
-        live_orders,
-        failed_deliveries: live.attention.failed,
+        live_orders: orders.on_their_way,
+        failed_deliveries: orders.failed,
         undecided_payments: activity.live.pending,
-        cash_orders: cash.totals.ages.iter().map(|age| age.orders).sum(),
-        cash_paise: cash.totals.outstanding_paise,
-        cash_discrepancies: cash.totals.discrepancies,
+        // The wallet learns of a delivery a moment later.
+        cash_orders: cash.orders.max(orders.cash),
+        cash_paise: Paise::new(cash.paise),
+        cash_discrepancies: cash.discrepancies,
         balance_paise: wallet.balance_paise,
         owed_paise: wallet.owed_paise,
         approvals: count(open_approvals(state, business).await?),
@@ -94,18 +84,29 @@ pub(crate) async fn endpoints(state: &State, business: BusinessId) -> Result<Vec
     Ok(state.peers.webhooks.list(business, &all).await?.data)
 }
 
-async fn orders_on_their_way(state: &State, business: BusinessId) -> Result<i64, CallError> {
-    let mut found = 0;
-    for status in ON_THEIR_WAY {
-        let query = OrdersQuery {
-            mode: Some(Mode::Live),
-            limit: Some(ORDERS_COUNTED),
-            status: Some(status.to_string()),
-            ..OrdersQuery::default()
-        };
-        found += state.peers.orders.list(business, &query).await?.data.len();
+#[derive(Default)]
+struct OpenCash {
+    orders: i64,
+    paise: i64,
+    discrepancies: i64,
+}
+
+async fn open_cash(state: &State, business: BusinessId) -> Result<OpenCash, CallError> {
+    let mut open = OpenCash::default();
+    for status in UNSETTLED {
+        let query = CashQuery { limit: Some(PAGE), status: Some(status.to_owned()), ..CashQuery::default() };
+        let found = state.peers.wallet.cash(business, &query).await?;
+        open.orders += count(found.data.len());
+        open.paise = found.data.iter().map(|cash| owed(cash).get()).fold(open.paise, i64::saturating_add);
+        // The totals come with each page, whatever its filter.
+        open.discrepancies = found.totals.discrepancies;
     }
-    Ok(count(found))
+    Ok(open)
+}
+
+/// As in the totals of the wallet.
+fn owed(cash: &CashView) -> Paise {
+    cash.collected_paise.or(cash.expected_paise).or(cash.handed_over_paise).unwrap_or(Paise::ZERO)
 }
 
 fn count(number: usize) -> i64 {

@@ -25,13 +25,14 @@ pub(crate) struct Closing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OpenItems {
-    /// Live orders on their way; 100 means 100 or more.
+    /// Live orders on their way; 1000 means 1,000 or more.
     pub(crate) live_orders: i64,
-    /// Parcels that the fleet has after a failed attempt; 1000 means 1,000 or more.
+    /// Parcels that the fleet has after a failed attempt, whatever was decided; 1000 means 1,000 or more.
     pub(crate) failed_deliveries: i64,
     /// Live orders whose payment is undecided.
     pub(crate) undecided_payments: i64,
-    /// The orders whose cash on delivery is not settled, and its sum.
+    /// The orders whose cash on delivery is not settled; 1000 means 1,000 or more. The sum is of those that the wallet knows, and of
+    /// at most 100 in each state.
     pub(crate) cash_orders: i64,
     pub(crate) cash_paise: Paise,
     pub(crate) cash_discrepancies: i64,
@@ -84,8 +85,7 @@ impl OpenItems {
             (OpenItem::LiveOrders, self.live_orders != 0),
             (OpenItem::FailedDeliveries, self.failed_deliveries != 0),
             (OpenItem::UndecidedPayments, self.undecided_payments != 0),
-            // Amounts of two orders can cancel each other out.
-            (OpenItem::Cash, self.cash_orders != 0 || self.cash_paise != Paise::ZERO),
+            (OpenItem::Cash, self.cash_orders != 0),
             (OpenItem::CashDiscrepancies, self.cash_discrepancies != 0),
             (OpenItem::Balance, self.balance_paise != Paise::ZERO),
             (OpenItem::Debt, self.owed_paise != Paise::ZERO),
@@ -119,7 +119,6 @@ mod tests {
             (OpenItems { failed_deliveries: 1, ..nothing }, OpenItem::FailedDeliveries),
             (OpenItems { undecided_payments: 1, ..nothing }, OpenItem::UndecidedPayments),
             (OpenItems { cash_orders: 2, ..nothing }, OpenItem::Cash),
-            (OpenItems { cash_paise: Paise::new(-1), ..nothing }, OpenItem::Cash),
             (OpenItems { cash_discrepancies: 1, ..nothing }, OpenItem::CashDiscrepancies),
             (OpenItems { balance_paise: paise, ..nothing }, OpenItem::Balance),
             (OpenItems { owed_paise: paise, ..nothing }, OpenItem::Debt),
