@@ -324,6 +324,7 @@ mod tests {
         let links = Links::new(Url::parse("https://portal.example.com").unwrap());
         for (news, subject) in [
             (ClosingNews::Begun, "Your Waybill account is being closed"),
+            (ClosingNews::TakenOver, "Your Waybill account is being closed by your delivery company"),
             (ClosingNews::Withdrawn, "Your Waybill account stays open"),
             (ClosingNews::Completed, "Your Waybill account was closed"),
         ] {

@@ -22,6 +22,8 @@ pub(crate) enum FactorNews {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClosingNews {
     Begun,
+    /// By the operator, after an owner began it.
+    TakenOver,
     Withdrawn,
     Completed,
 }
@@ -327,6 +329,11 @@ pub(super) fn closing(brand: &str, news: ClosingNews, at: &str, link: String) ->
             format!("On {at}, the closing of your business began. New live orders are refused."),
             "Placed orders continue. The page shows what must be settled, such as the balance, before your delivery company \
              completes the closing. If you did not expect this, contact your delivery company now.",
+        ),
+        ClosingNews::TakenOver => (
+            format!("Your {brand} account is being closed by your delivery company"),
+            format!("On {at}, your delivery company took over the closing of your business."),
+            "Owners can no longer withdraw it. If you want to keep your business open, contact your delivery company.",
         ),
         ClosingNews::Withdrawn => (
             format!("Your {brand} account stays open"),

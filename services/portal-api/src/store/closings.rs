@@ -52,6 +52,19 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, closing: &Closing) -> R
     Ok(())
 }
 
+/// The operator continues the closing of an owner. The caller has locked the business, and found it. What a withdrawal restores
+/// stays as it is.
+pub(crate) async fn take_over(conn: &mut AsyncPgConnection, begun: &Closing) -> Result<(), StoreError> {
+    let author = (
+        closings::requested_at.eq(begun.requested_at),
+        closings::by_operator.eq(begun.by_operator),
+        closings::reason.eq(begun.reason.as_deref()),
+    );
+    let changed =
+        diesel::update(closings::table.find(begun.business.to_string())).set(author).execute(conn).await?;
+    if changed == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
+}
+
 /// A withdrawal no longer switches live access on.
 pub(crate) async fn keep_live_access_off(
     conn: &mut AsyncPgConnection,

@@ -138,6 +138,24 @@ async fn what_the_operator_switches_off_or_begins_stays_off_for_owners() {
     assert_eq!((refused.status, refused.code()), (409, "closing_of_operator"), "{refused:?}");
     assert_eq!(operator.delete(&closing).await.status, 204);
     assert_eq!(live_access(&mut operator, &owner.business).await, "active");
+
+    // The operator takes over the closing of an owner, once.
+    assert_eq!(owner.client.post(CLOSING, json!({ "reason": "We move." })).await.status, 204);
+    for reason in ["Fraud", "Another reason"] {
+        assert_eq!(operator.post(&closing, json!({ "reason": reason })).await.status, 204);
+    }
+    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204, "of the operator, still");
+    settled(&portal, &owner.business, 0);
+    let taken = operator.get(&closing).await.body;
+    assert_eq!((&taken["begunBy"], &taken["reason"]), (&json!("operator"), &json!("Fraud")), "{taken}");
+    assert_eq!(owner.client.delete(CLOSING).await.code(), "closing_of_operator");
+    let log = operator.get(&format!("/v1/operator/audit-log?businessId={}", owner.business)).await.body;
+    let begun = log["data"].as_array().unwrap().iter();
+    let begun = begun.filter(|entry| entry["action"] == "business.closing_begun").count();
+    assert_eq!(begun, 2, "its own, and the one that it took over: {log}");
+    assert_eq!(operator.delete(&closing).await.status, 204);
+    assert_eq!(live_access(&mut operator, &owner.business).await, "active", "as before the owner's");
+
     let unknown = of_operator("biz_01ARZ3NDEKTSV4RRFFQ69G5FAV");
     for (method, rest) in [("GET", ""), ("POST", ""), ("DELETE", ""), ("POST", "/complete")] {
         assert_eq!(operator.call(method, &format!("{unknown}/closing{rest}")).await.status, 404, "{method}");
@@ -205,11 +223,14 @@ async fn it_is_completed_once_everything_is_settled() {
     assert_eq!((&read["state"], &read["canComplete"]), (&json!("completed"), &json!(false)), "{read}");
     // The clock of the tests begins on 2027-01-15.
     assert_eq!(&read["eraseAfter"].as_str().unwrap()[..7], "2036-01", "{read}");
-    for withdrawn in [
+    let closing = format!("{}/closing", of_operator(&business));
+    for refused in [
         owner.client.delete(CLOSING).await,
-        operator.delete(&format!("{}/closing", of_operator(&business))).await,
+        operator.delete(&closing).await,
+        owner.client.post(CLOSING, json!({})).await,
+        operator.post(&closing, json!({ "reason": "Fraud" })).await,
     ] {
-        assert_eq!((withdrawn.status, withdrawn.code()), (409, "business_closed"), "{withdrawn:?}");
+        assert_eq!((refused.status, refused.code()), (409, "business_closed"), "{refused:?}");
     }
     let log = operator.get(&format!("/v1/operator/audit-log?businessId={business}")).await.body;
     for action in ["business.closed", "api_key.revoked", "webhook_endpoint.deleted"] {

@@ -27,7 +27,7 @@ pub(crate) enum ClosingError {
     Store(#[from] StoreError),
 }
 
-/// Switches live access off. A repeated call changes nothing.
+/// Switches live access off. A repeated call changes nothing, but the operator takes over the closing of an owner.
 pub(crate) async fn begin_closing(
     state: &State,
     business: BusinessId,
@@ -38,10 +38,7 @@ pub(crate) async fn begin_closing(
         .unit
         .transaction(async |conn| {
             let before = lock(conn, business, author).await?;
-            if closings::find(conn, business).await?.is_some() {
-                return Ok(());
-            }
-            let closing = Closing {
+            let begun = Closing {
                 business,
                 requested_at: state.unit.clock.now(),
                 by_operator: matches!(author.actor, Actor::Operator(_)),
@@ -51,10 +48,21 @@ pub(crate) async fn begin_closing(
                 erase_after: None,
                 erased_at: None,
             };
-            closings::insert(conn, &closing).await?;
+            let news = match closings::find(conn, business).await? {
+                None => {
+                    closings::insert(conn, &begun).await?;
+                    ClosingNews::Begun
+                }
+                Some(found) if found.completed_at.is_some() => return Err(ClosingError::Closed),
+                Some(found) if begun.by_operator && !found.by_operator => {
+                    closings::take_over(conn, &begun).await?;
+                    ClosingNews::TakenOver
+                }
+                Some(_) => return Ok(()),
+            };
             set_live_access(conn, state, &before, false).await?;
             write(conn, state, (business, author), Action::BusinessClosingBegun).await?;
-            tell_owners(conn, state, business, ClosingNews::Begun).await
+            tell_owners(conn, state, business, news).await
         })
         .await;
     begun?;

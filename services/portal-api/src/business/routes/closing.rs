@@ -111,7 +111,7 @@ pub(crate) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     operation_id = "beginClosing",
     tag = "Account",
     summary = "Begin to close the business. New live orders are refused from then on",
-    description = "A repeated call changes nothing.",
+    description = "A repeated call changes nothing. After the completion: 409 `business_closed`.",
     request_body = contact_bodies::BeginClosing,
     responses((status = 204, description = "The closing has begun.")),
 )]
@@ -168,7 +168,7 @@ pub(crate) async fn read_for_operator(
     operation_id = "beginClosingOf",
     tag = "Operator",
     summary = "Begin to close a business. New live orders are refused from then on",
-    description = "A repeated call changes nothing. The owners cannot withdraw it.",
+    description = "A repeated call changes nothing. The owners cannot withdraw it. A closing that an owner began is taken over, with this reason. After the completion: 409 `business_closed`.",
     params(("id" = BusinessId, Path, description = "The business.")),
     request_body = contact_bodies::BeginClosingOf,
     responses((status = 204, description = "The closing has begun.")),

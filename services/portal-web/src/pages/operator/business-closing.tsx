@@ -44,7 +44,12 @@ export function BusinessClosing({ business }: { business: BusinessDetails }) {
           />
         )}
       </Section>
-      {mayChange && closing.state === "not_begun" && <Begin businessId={business.id} />}
+      {mayChange && closing.state === "not_begun" && (
+        <Begin businessId={business.id} title="Close this business" action="Close business" />
+      )}
+      {mayChange && closing.state === "open" && closing.begunBy === "owner" && (
+        <Begin businessId={business.id} title="Take over the closing" action="Take over" />
+      )}
       {mayChange && closing.state === "open" && <End businessId={business.id} closing={closing} />}
     </Stack>
   );
@@ -82,12 +87,19 @@ function PayOut({ business, closing }: { business: BusinessDetails; closing: Clo
   );
 }
 
-function Begin({ businessId }: { businessId: string }) {
+interface BeginProps {
+  businessId: string;
+  title: string;
+  action: string;
+}
+
+/** Of nobody's closing, or of an owner's: then it becomes one of the operator. */
+function Begin({ businessId, title, action }: BeginProps) {
   const begin = useBeginClosingOf(businessId);
   const [reason, setReason] = useState("");
   return (
     <Section
-      title="Close this business"
+      title={title}
       description="New live orders, keys and endpoints are refused from then on. Placed orders continue. The owners get a mail, and cannot withdraw this."
     >
       <Stack gap="sm" align="flex-start" maw={640}>
@@ -102,13 +114,13 @@ function Begin({ businessId }: { businessId: string }) {
           onChange={(event) => setReason(event.currentTarget.value)}
         />
         <ConfirmButton
-          title="Close this business?"
+          title={`${title}?`}
           description="New live orders are refused at once. You can withdraw this until it is completed."
           confirm="Begin closing"
           disabled={reason.trim() === ""}
           onConfirm={() => begin.mutateAsync(reason.trim())}
         >
-          Close business
+          {action}
         </ConfirmButton>
       </Stack>
     </Section>
