@@ -22,6 +22,10 @@ pub struct ErasureView {
     pub not_completed: i64,
     /// Null while the erasure is running.
     pub completed_at: Option<DateTime<Utc>>,
+    /// Whether it includes orders in any state, because the business is closed.
+    #[serde(default)]
+    #[schema(required)]
+    pub everything: bool,
 }
 
 /// The latest erasure of a business's orders, if any.
@@ -46,6 +50,12 @@ impl OrdersClient {
     pub async fn begin_erasure(&self, business: BusinessId) -> Result<ErasureView, CallError> {
         let path = ["businesses", &business.to_string(), "personal-data-erasure"];
         self.0.send(Method::POST, &path, &json!({})).await
+    }
+
+    /// As [`OrdersClient::begin_erasure`], of orders in any state
+    pub async fn begin_whole_erasure(&self, business: BusinessId) -> Result<ErasureView, CallError> {
+        let path = ["businesses", &business.to_string(), "personal-data-erasure"];
+        self.0.send(Method::POST, &path, &json!({ "everything": true })).await
     }
 
     /// `GET /internal/businesses/{id}/personal-data-erasure`

@@ -1,4 +1,4 @@
-//! Erases all completed orders of businesses that requested it, in batches. Each batch commits with its progress, so an
+//! Erases the orders of businesses that requested it, in batches. Each batch commits with its progress, so an
 //! interrupted erasure continues where it stopped.
 
 use std::time::Duration;
@@ -16,10 +16,14 @@ use crate::store::business_erasures;
 /// Between batches, to limit the load on the database.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);
 
-/// Requests the erasure of a business's completed orders. Returns the running erasure if there is one.
-pub async fn request_erasure(state: &State, business: BusinessId) -> Result<BusinessErasure, StoreError> {
-    let now = state.unit.clock.now();
-    let begin = async |conn: &mut _| business_erasures::begin(conn, business, now).await;
+/// Requests the erasure of a business's completed orders, or of `everything`. Returns the running erasure if there is one.
+pub async fn request_erasure(
+    state: &State,
+    business: BusinessId,
+    everything: bool,
+) -> Result<BusinessErasure, StoreError> {
+    let new = BusinessErasure { everything, ..BusinessErasure::new(business, state.unit.clock.now()) };
+    let begin = async |conn: &mut _| business_erasures::begin(conn, new).await;
     state.unit.database.transaction(begin).await
 }
 

@@ -73,7 +73,7 @@ pub async fn erase_unchanged(unit: &Unit, before: DateTime<Utc>) -> Result<Optio
     unit.transaction(erase_batch).await
 }
 
-/// Erases the next batch of a business's completed orders, and returns the progress.
+/// Erases the next batch of a business's orders, and returns the progress.
 pub async fn erase_next(
     unit: &Unit,
     conn: &mut AsyncPgConnection,
@@ -84,7 +84,7 @@ pub async fn erase_next(
     let span = (erasure.after, before);
     let ids = personal_data::of_business(conn, erasure.business_id, span, BATCH).await?;
     let keys: Vec<_> = ids.iter().map(|id| (erasure.business_id, *id)).collect();
-    let batch = erase(unit, conn, &keys, Scope::Completed).await?;
+    let batch = erase(unit, conn, &keys, erasure.scope()).await?;
     let is_last = i64::try_from(ids.len()).is_ok_and(|count| count < BATCH);
     Ok(BusinessErasure {
         after: ids.last().copied().unwrap_or(erasure.after),

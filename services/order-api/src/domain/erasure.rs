@@ -16,6 +16,8 @@ pub enum Scope {
     /// Retention: orders without a change since then that are completed, failed or never placed, and test orders in any
     /// state.
     UnchangedSince(DateTime<Utc>),
+    /// Of a closed business: orders in any state. An undecided payment decides first whether there is an order.
+    Everything,
 }
 
 /// An order with personal data.
@@ -39,6 +41,7 @@ impl Scope {
         };
         match self {
             Self::Completed => has_ended,
+            Self::Everything => order.placement != Placement::PendingPayment,
             Self::UnchangedSince(since) => {
                 let failed = order.state.status == domain::DeliveryStatus::Failed;
                 order.updated_at < since && (has_ended || failed || order.mode == Mode::Test)
@@ -47,7 +50,7 @@ impl Scope {
     }
 }
 
-/// A request to erase all completed orders of a business, and its progress.
+/// A request to erase all completed orders of a business, or all its orders, and its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusinessErasure {
     pub business_id: BusinessId,
@@ -57,13 +60,20 @@ pub struct BusinessErasure {
     pub erased: i64,
     pub not_completed: i64,
     pub completed_at: Option<DateTime<Utc>>,
+    /// Whether it includes orders that are not completed.
+    pub everything: bool,
 }
 
 impl BusinessErasure {
-    /// Without progress.
+    /// Of the completed orders, without progress.
     pub fn new(business_id: BusinessId, requested_at: DateTime<Utc>) -> Self {
         let after = OrderId::first_of(DateTime::UNIX_EPOCH);
-        Self { business_id, requested_at, after, erased: 0, not_completed: 0, completed_at: None }
+        let (completed_at, everything) = (None, false);
+        Self { business_id, requested_at, after, erased: 0, not_completed: 0, completed_at, everything }
+    }
+
+    pub fn scope(&self) -> Scope {
+        if self.everything { Scope::Everything } else { Scope::Completed }
     }
 }
 
@@ -94,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn only_orders_that_have_ended_are_included() {
+    fn only_orders_that_have_ended_are_included_unless_the_business_is_closed() {
         let later = Scope::UnchangedSince(DateTime::UNIX_EPOCH + TimeDelta::seconds(1));
         let too_young = Scope::UnchangedSince(DateTime::UNIX_EPOCH);
         for (status, picked_up, completed, overdue) in [
@@ -119,11 +129,16 @@ mod tests {
                 (completed, true),
                 "{status}"
             );
+            assert!(Scope::Everything.includes(&live) && Scope::Everything.includes(&test), "{status}");
             let pending =
                 Erasable { placement: Placement::PendingPayment, ..order(DeliveryStatus::Created, false) };
-            assert!(!Scope::Completed.includes(&pending) && !later.includes(&pending));
+            for scope in [Scope::Completed, later, Scope::Everything] {
+                assert!(!scope.includes(&pending), "{scope:?}");
+            }
             let released = Erasable { placement: Placement::Released, ..pending };
-            assert!(Scope::Completed.includes(&released) && later.includes(&released));
+            for scope in [Scope::Completed, later, Scope::Everything] {
+                assert!(scope.includes(&released), "{scope:?}");
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Json, Path};
 use internal_api::orders::{BusinessErasureView, OrderView};
-use web::ApiError;
+use web::{ApiError, JsonBody, read_body};
 
 use super::{errors, integration, views};
 use crate::commands::erase_business::request_erasure;
@@ -24,10 +24,16 @@ pub(super) async fn erase_one(
     Ok(Json(views::order_view(&state.tracking_urls, state.attempts_max, order)))
 }
 
-/// `POST /internal/businesses/{business}/personal-data-erasure`: starts an erasure, or returns the running one.
-pub(super) async fn begin(state: Data<State>, path: Path<String>) -> Result<HttpResponse, ApiError> {
+/// `POST /internal/businesses/{business}/personal-data-erasure {everything?}`: starts an erasure, or returns the running one.
+pub(super) async fn begin(
+    state: Data<State>,
+    path: Path<String>,
+    body: JsonBody,
+) -> Result<HttpResponse, ApiError> {
     let business = integration::parse_business(&path)?;
-    let erasure = request_erasure(&state, business).await?;
+    let everything =
+        read_body(&body.0, &["everything"], |fields| Some(fields.optional_boolean("everything")))?;
+    let erasure = request_erasure(&state, business, everything.unwrap_or(false)).await?;
     Ok(HttpResponse::Accepted().json(views::erasure_view(erasure)))
 }
 

@@ -97,6 +97,7 @@ pub(super) fn erasure_view(erasure: BusinessErasure) -> ErasureView {
         erased: erasure.erased,
         not_completed: erasure.not_completed,
         completed_at: erasure.completed_at,
+        everything: erasure.everything,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Text, Timestamptz};
+use diesel::sql_types::{Bool, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::statement;
@@ -21,6 +21,7 @@ struct Row {
     erased: i64,
     not_completed: i64,
     completed_at: Option<DateTime<Utc>>,
+    everything: bool,
 }
 
 impl From<&BusinessErasure> for Row {
@@ -32,6 +33,7 @@ impl From<&BusinessErasure> for Row {
             erased: erasure.erased,
             not_completed: erasure.not_completed,
             completed_at: erasure.completed_at,
+            everything: erasure.everything,
         }
     }
 }
@@ -47,31 +49,32 @@ impl TryFrom<Row> for BusinessErasure {
             erased: row.erased,
             not_completed: row.not_completed,
             completed_at: row.completed_at,
+            everything: row.everything,
         })
     }
 }
 
 const BEGIN: &str = "
-    INSERT INTO erasures AS latest (business_id, requested_at, after_id, erased, not_completed) VALUES ($1, $2, $3, 0, 0)
+    INSERT INTO erasures AS latest (business_id, requested_at, after_id, erased, not_completed, everything)
+    VALUES ($1, $2, $3, 0, 0, $4)
     ON CONFLICT (business_id) DO UPDATE SET
         requested_at = excluded.requested_at, after_id = excluded.after_id, erased = 0, not_completed = 0,
-        completed_at = NULL
+        completed_at = NULL, everything = excluded.everything
     WHERE latest.completed_at IS NOT NULL";
 
 /// Starts an erasure unless one is running. It replaces a completed one.
 pub async fn begin(
     conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    now: DateTime<Utc>,
+    new: BusinessErasure,
 ) -> Result<BusinessErasure, StoreError> {
-    let new = BusinessErasure::new(business, now);
     statement(BEGIN)
-        .bind::<Text, _>(business.to_string())
+        .bind::<Text, _>(new.business_id.to_string())
         .bind::<Timestamptz, _>(new.requested_at)
         .bind::<Text, _>(new.after.to_string())
+        .bind::<Bool, _>(new.everything)
         .execute(conn)
         .await?;
-    let begun = of_business(conn, business).await?;
+    let begun = of_business(conn, new.business_id).await?;
     begun.ok_or_else(|| StoreError::Corrupt("an erasure was not started".into()))
 }
 

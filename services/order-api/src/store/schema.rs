@@ -82,6 +82,7 @@ diesel::table! {
         erased -> BigInt,
         not_completed -> BigInt,
         completed_at -> Nullable<Timestamptz>,
+        everything -> Bool,
     }
 }
 

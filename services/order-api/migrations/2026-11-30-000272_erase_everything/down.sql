@@ -1,0 +1,1 @@
+ALTER TABLE erasures DROP COLUMN everything;
