@@ -48,6 +48,8 @@ pub(crate) enum Rule {
     NotSingleSignOn,
     /// Refused while the business is being closed, and afterwards.
     NotClosing,
+    /// Refused once the business is closed.
+    NotClosed,
     /// Answers also if the page shows another person: the page learns from it who is logged in now.
     AnyPage,
     /// The handler reads the query and refuses unknown parameters. The other calls accept none.

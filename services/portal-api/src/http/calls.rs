@@ -143,7 +143,7 @@ calls! {
     GET "/v1/portal/wallet/spend" wallet::spend: User(ReadMoney), Query;
     PUT "/v1/portal/wallet/threshold" wallet::set_threshold: User(ManageMoney);
     GET "/v1/portal/wallet/top-ups" wallet::pending_top_ups: User(ReadMoney);
-    POST "/v1/portal/wallet/top-ups" wallet::top_up: User(ManageMoney);
+    POST "/v1/portal/wallet/top-ups" wallet::top_up: User(ManageMoney), NotClosed;
     GET "/v1/portal/wallet/top-ups/{id}" wallet::find_top_up: User(ReadMoney);
     GET "/v1/portal/cod" cash::of_business: User(ReadMoney), Query;
     GET "/v1/portal/cod/months" cash::months: User(ReadMoney);

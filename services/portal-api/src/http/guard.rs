@@ -127,9 +127,7 @@ pub(crate) async fn of_user(
     if call.has(Rule::Recent) {
         require_recent(&state, Some(session.authenticated_at))?;
     }
-    if call.has(Rule::NotClosing) {
-        require_not_closing(&state, session.business).await?;
-    }
+    require_open(call, &state, session.business).await?;
     let mask = Mask::of(session.role).filter(|_| call.has(Rule::Masked));
     let business = session.business;
     let changed = (!is_read(&request)).then_some(business);
@@ -146,10 +144,16 @@ pub(crate) async fn of_user(
     Ok(response)
 }
 
-async fn require_not_closing(state: &State, business: BusinessId) -> Result<(), ApiError> {
+/// The rules about a closing.
+async fn require_open(call: &Call, state: &State, business: BusinessId) -> Result<(), ApiError> {
+    let while_open = call.has(Rule::NotClosing);
+    if !while_open && !call.has(Rule::NotClosed) {
+        return Ok(());
+    }
     match closing::find(state, business).await? {
-        Some(_) => Err(errors::business_closing()),
-        None => Ok(()),
+        Some(found) if found.completed_at.is_some() && !while_open => Err(errors::business_closed()),
+        Some(_) if while_open => Err(errors::business_closing()),
+        _ => Ok(()),
     }
 }
 

@@ -106,6 +106,9 @@ async fn an_owner_begins_and_withdraws_it_and_live_access_is_as_before() {
         let refused = owner.client.call(call.0, &call.1).await;
         assert_eq!((refused.status, refused.code()), (409, "business_closing"), "{call:?}");
     }
+    // What it owes is paid by a top-up.
+    let top_up = owner.client.call("POST", "/v1/portal/wallet/top-ups").await;
+    assert_ne!(top_up.status, 409, "{top_up:?}");
     assert_ne!(other.client.call("POST", KEYS).await.code(), "business_closing", "another business");
 
     for _ in 0..2 {
@@ -224,7 +227,9 @@ async fn it_is_completed_once_everything_is_settled() {
     // The clock of the tests begins on 2027-01-15.
     assert_eq!(&read["eraseAfter"].as_str().unwrap()[..7], "2036-01", "{read}");
     let closing = format!("{}/closing", of_operator(&business));
+    let top_up = "/v1/portal/wallet/top-ups";
     for refused in [
+        owner.client.call("POST", top_up).await,
         owner.client.delete(CLOSING).await,
         operator.delete(&closing).await,
         owner.client.post(CLOSING, json!({})).await,
@@ -299,18 +304,37 @@ async fn a_closed_business_is_erased_when_the_law_no_longer_keeps_its_books() {
     settled(&portal, &business, 0);
     assert_eq!(operator.post(&format!("{path}/closing/complete"), json!({})).await.status, 204);
     let erasure = far("order-api", "POST", &business, "personal-data-erasure");
-    let begun = json!({
-        "requestedAt": "2026-01-01T00:00:00Z", "erased": 0, "notCompleted": 0, "completedAt": null,
-    });
-    portal.peers.answer(erasure.clone(), 202, begun);
+    let erasing = |completed_at: Option<&str>| {
+        let requested_at = "2026-01-01T00:00:00Z";
+        json!({
+            "requestedAt": requested_at, "erased": 0, "notCompleted": 0, "completedAt": completed_at, "everything": true,
+        })
+    };
+    portal.peers.answer(erasure.clone(), 202, erasing(None));
+    let latest = far("order-api", "GET", &business, "personal-data-erasure");
+    portal.peers.answer(latest.clone(), 200, json!({ "erasure": null }));
 
+    // Each instance looks at its start.
     portal.clock.advance(TimeDelta::days(3_288));
-    let _erases_at_its_start = portal.another();
+    portal.peers.wallet(&business, 700, true);
+    let wallet = format!("GET /wallet/internal/wallets/{business}");
+    let looks = portal.peers.asked(&wallet).len();
+    let _sees_a_balance = portal.another();
+    until("the balance is seen", async || portal.peers.asked(&wallet).len() > looks).await;
+    portal.peers.wallet(&business, 0, true);
+    let _begins = portal.another();
+    until("order-api erases", async || !portal.peers.asked(&erasure).is_empty()).await;
+    let begun = portal.peers.asked(&erasure).into_iter().map(|asked| asked.body);
+    assert_eq!(begun.collect::<Vec<_>>(), [json!({ "everything": true })]);
+    let kept = operator.get(&format!("{path}/closing")).await.body;
+    assert_eq!(kept["erasedAt"], Value::Null, "order-api is not done: {kept}");
+
+    portal.peers.answer(latest, 200, json!({ "erasure": erasing(Some("2026-01-02T00:00:00Z")) }));
+    let _ends = portal.another();
     until("the business is erased", async || {
         operator.get(&format!("{path}/closing")).await.body["erasedAt"].is_string()
     })
     .await;
-    assert_eq!(portal.peers.asked(&erasure).len(), 1);
     let read = operator.get(&format!("{path}/closing")).await.body;
     assert_eq!((&read["state"], &read["reason"]), (&json!("completed"), &Value::Null), "{read}");
     assert_eq!(operator.get(&format!("{path}/notes")).await.body["data"], json!([]));

@@ -3,7 +3,9 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::BusinessId;
+use domain::{BusinessId, Paise};
+use internal_api::CallError;
+use internal_api::orders::ErasureView;
 use postgres::StoreError;
 
 use crate::audit::commands::audit::write_audit;
@@ -12,10 +14,22 @@ use crate::state::State;
 use crate::store::{business_sso, businesses, closings, contacts, pickup_profiles, staff_notes};
 use crate::team::commands::change_user::{ChangeUserError, remove_everybody};
 
-/// The businesses of one round.
-const ROUND_MAX: i64 = 10;
+/// The businesses of one round. One that waits is looked at in each round.
+const ROUND_MAX: i64 = 100;
 /// Other services keep the id.
 const NAME: &str = "Erased business";
+
+/// What an erasure waits for.
+#[derive(Debug, thiserror::Error)]
+enum Delay {
+    /// Such as a payment that arrived after the closing.
+    #[error("the wallet has a balance, which belongs to the business: pay it out")]
+    Balance,
+    #[error("order-api erases its orders")]
+    Orders,
+    #[error(transparent)]
+    Peer(#[from] CallError),
+}
 
 /// One round. A business that fails is tried again in the next one.
 pub(crate) async fn erase_closed(state: &State) -> Result<(), StoreError> {
@@ -23,9 +37,8 @@ pub(crate) async fn erase_closed(state: &State) -> Result<(), StoreError> {
     let due: Result<Vec<BusinessId>, StoreError> =
         database.read(async |conn| closings::due(conn, now, ROUND_MAX).await).await;
     for business in due? {
-        // Runs in order-api. It erases nothing twice, and returns a running one.
-        if let Err(error) = state.peers.orders.begin_erasure(business).await {
-            tracing::warn!(%error, business_id = %business, "erasure of a closed business waits for order-api");
+        if let Err(delay) = prepare(state, business).await {
+            tracing::warn!(%delay, business_id = %business, "erasure of a closed business waits");
             continue;
         }
         let erased: Result<(), ChangeUserError> =
@@ -38,6 +51,25 @@ pub(crate) async fn erase_closed(state: &State) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Nothing is open, and order-api has erased all orders.
+async fn prepare(state: &State, business: BusinessId) -> Result<(), Delay> {
+    if state.peers.wallet.wallet(business).await?.balance_paise != Paise::ZERO {
+        return Err(Delay::Balance);
+    }
+    let latest = state.peers.orders.latest_erasure(business).await?.erasure;
+    if latest.as_ref().is_some_and(is_whole) {
+        return Ok(());
+    }
+    // Returns a running one.
+    state.peers.orders.begin_whole_erasure(business).await?;
+    Err(Delay::Orders)
+}
+
+/// Release 1.0.0 of order-api leaves orders that are not completed.
+fn is_whole(erasure: &ErasureView) -> bool {
+    erasure.everything && erasure.completed_at.is_some() && erasure.not_completed == 0
 }
 
 async fn erase(
@@ -60,4 +92,23 @@ async fn erase(
     businesses::rename(conn, business, NAME, now).await?;
     let event = AuditEvent::new(Action::BusinessErased).on(Target::new(TargetKind::Business, business));
     Ok(write_audit(conn, state, business, &Author::system(None), &event).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_erased_by_a_completed_erasure_of_everything_that_left_none() {
+        let (requested_at, completed_at) = (DateTime::UNIX_EPOCH, Some(DateTime::UNIX_EPOCH));
+        let whole = ErasureView { requested_at, erased: 1, not_completed: 0, completed_at, everything: true };
+        assert!(is_whole(&whole));
+        for other in [
+            ErasureView { everything: false, ..whole },
+            ErasureView { completed_at: None, ..whole },
+            ErasureView { not_completed: 1, ..whole },
+        ] {
+            assert!(!is_whole(&other), "{other:?}");
+        }
+    }
 }

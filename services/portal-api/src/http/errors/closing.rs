@@ -18,11 +18,15 @@ pub(crate) fn business_closing() -> ApiError {
     )
 }
 
+pub(crate) fn business_closed() -> ApiError {
+    conflict("business_closed", "The business is closed. This cannot be undone.")
+}
+
 pub(crate) fn closing(error: ClosingError) -> ApiError {
     match error {
         ClosingError::Unknown => business_not_found(),
         ClosingError::NotOwner => role_insufficient(Permission::ManageBusiness),
-        ClosingError::Closed => conflict("business_closed", "The business is closed. This cannot be undone."),
+        ClosingError::Closed => business_closed(),
         ClosingError::OfOperator => conflict(
             "closing_of_operator",
             "Your delivery company is closing your business. Ask it to withdraw the closing.",
