@@ -1,6 +1,7 @@
 //! Closing a business: who begins, withdraws and completes it, what must be settled first, and what a failure leaves behind.
 
 use chrono::TimeDelta;
+use diesel_async::SimpleAsyncConnection;
 use serde_json::{Value, json};
 use test_kit::until;
 
@@ -273,6 +274,28 @@ async fn a_completion_that_failed_at_a_step_goes_on() {
         json!({ "code": "webhook_endpoint_not_found", "message": "" }),
     );
     assert_eq!(operator.post(&complete, json!({})).await.status, 204);
+}
+
+/// Its steps have audit entries, which a client that goes away must not lose.
+#[tokio::test]
+async fn a_completion_outlives_its_client() {
+    let portal = Portal::start().await;
+    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    let business = owner.business.clone();
+    let complete = format!("{}/closing/complete", of_operator(&business));
+    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
+    settled(&portal, &business, 0);
+    has_access(&portal, &business);
+    let mut conn = portal.connect().await;
+    let lock = format!("BEGIN; SELECT FROM businesses WHERE id = '{business}' FOR NO KEY UPDATE");
+    conn.batch_execute(&lock).await.unwrap();
+    tokio::select! {
+        answer = operator.post(&complete, json!({})) => panic!("the business is locked: {answer:?}"),
+        () = until("the last step runs", async || !portal.peers.asked(&deletion(&business)).is_empty()) => {}
+    }
+    conn.batch_execute("COMMIT").await.unwrap();
+    until("the business is closed", async || owner.client.get(CLOSING).await.body["state"] == "completed")
+        .await;
 }
 
 #[tokio::test]

@@ -221,6 +221,9 @@ pub(crate) async fn complete(
     business: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &business).await?;
-    complete_closing(&state, business, &author.0).await.map_err(errors::complete_closing)?;
+    let running = state.clone();
+    // Continues when the client disconnects: each step has its audit entry.
+    let work = async move { complete_closing(&running, business, &author.0).await };
+    state.tasks.run(work).await?.map_err(errors::complete_closing)?;
     Ok(HttpResponse::NoContent().finish())
 }
