@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use demo::clients::{COD_DELIVERY, Fleet, Reply};
+use demo::clients::{COD_DELIVERY, Fleet};
 use demo::{SAMPLE_CASH_PAISE, eventually, sample_order};
 use local_stack::{Service, Stack};
 use reqwest::Method;
@@ -55,12 +55,6 @@ async fn place_with_odd_times(business: &Business) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn get(business: &Business, rest: &str) -> anyhow::Result<Reply> {
-    let api = &business.live()?.api;
-    let request = api.request(Method::GET, &format!("/integration/events{rest}"));
-    api.send(request.bearer_auth(business.live_key.as_deref().unwrap_or_default())).await
-}
-
 /// In lists and single events.
 async fn bytes_are_those_of_webhooks(
     stack: &Stack,
@@ -79,12 +73,12 @@ async fn bytes_are_those_of_webhooks(
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let mut bodies = Vec::new();
     for id in ids {
-        let reply = get(business, &format!("/{id}")).await?;
+        let reply = business.live()?.events(&format!("/{id}")).await?;
         assert_eq!(reply.status, 200, "{}", reply.text);
         assert_eq!(Some(&*hex(&reply.text)), sent.get(id.as_str()).copied(), "{}", reply.text);
         bodies.push(reply.text);
     }
-    let list = get(business, "?limit=100").await?;
+    let list = business.live()?.events("?limit=100").await?;
     let start = format!("{{\"data\":[{}],\"hasMore\":", bodies[..bodies.len().min(100)].join(","));
     assert!(list.text.starts_with(&start), "{}", list.text);
     Ok(())

@@ -27,6 +27,15 @@ impl Integration {
         self.api.send(request.header("Idempotency-Key", idempotency_key).json(body)).await
     }
 
+    /// `GET /integration/events`, with this query or the id of an event after a slash
+    ///
+    /// # Errors
+    /// Without a response.
+    pub async fn events(&self, rest: &str) -> anyhow::Result<Reply> {
+        let request = self.api.request(Method::GET, &format!("/integration/events{rest}"));
+        self.api.send(request.bearer_auth(&self.key)).await
+    }
+
     /// Any other call below `/integration/orders`.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! within a minute.
 
 mod dead_letters;
+mod feed;
 mod ledger;
 mod payments;
 mod webhooks;
@@ -42,6 +43,7 @@ pub(super) async fn verify(
         let context = || format!("the business {:?}", tenant.kind);
         payments::agree_with(stack, tenant, stories).await.with_context(context)?;
         webhooks::all_arrived(stack, tenant, stories).await.with_context(context)?;
+        feed::was_read_once(stack, tenant).await.with_context(context)?;
         tenant.revoke_strays().await.with_context(context)?;
     }
     ledger_is_sound(stack).await?;

@@ -1,6 +1,7 @@
-//! The callers: shops that place and retry orders, a treasurer who pays in, an office that suspends and revokes. Each
-//! records its responses and repeats requests without one, like any careful caller.
+//! The callers: shops that place and retry orders, a treasurer who pays in, an office that suspends and revokes, a reader of the
+//! events feed. Each records its responses and repeats requests without one, like any careful caller.
 
+mod feed;
 mod insist;
 mod office;
 mod order;
@@ -19,6 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use feed::read_on;
 pub(crate) use order::{Fate, OrderStory};
 pub(crate) use ship::send;
 pub(crate) use tenant::{Kind, Tenant};
@@ -55,9 +57,12 @@ pub(crate) async fn run(
         }
         let (scene, tenant, stop) = (scene.clone(), Arc::clone(tenant), stop.clone());
         others.spawn(async move {
-            let (paid, interfered) =
-                tokio::join!(treasury::pay_in(&scene, &tenant, &stop), office::interfere(&scene, &tenant));
-            paid.and(interfered)
+            let (paid, interfered, followed) = tokio::join!(
+                treasury::pay_in(&scene, &tenant, &stop),
+                office::interfere(&scene, &tenant),
+                feed::follow(&tenant, &stop)
+            );
+            paid.and(interfered).and(followed)
         });
     }
     let mut stories = vec![Vec::new(); tenants.len()];

@@ -7,6 +7,7 @@ use demo::clients::Integration;
 use local_stack::Stack;
 use serde_json::json;
 
+use super::feed::Feed;
 use super::insist::insist;
 use crate::{Business, text};
 
@@ -29,6 +30,7 @@ pub(crate) struct Tenant {
     pub(crate) business: Business,
     keys: RwLock<Keys>,
     paid_in: Mutex<i64>,
+    pub(crate) feed: tokio::sync::Mutex<Feed>,
 }
 
 struct Keys {
@@ -51,7 +53,7 @@ impl Tenant {
         let live = keys["data"].as_array().and_then(|keys| keys.iter().find(|key| key["mode"] == "live"));
         let id = text(live.context("a live key is listed")?, "id")?;
         let keys = RwLock::new(Keys { id, current: business.live()?, revoked: None });
-        Ok(Self { kind, business, keys, paid_in: Mutex::new(funds) })
+        Ok(Self { kind, business, keys, paid_in: Mutex::new(funds), feed: tokio::sync::Mutex::default() })
     }
 
     /// The current key.
