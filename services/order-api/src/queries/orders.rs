@@ -57,34 +57,54 @@ pub async fn list(
                 .await?);
         }
     };
-    let before = after.unwrap_or(OrderId::MAX);
-    let found = database.transaction(async |conn| narrow(conn, business, filter, before, limit).await).await;
+    let found = database.transaction(async |conn| narrow(conn, business, filter, after, limit).await).await;
     found.map_err(ListError::of_search)
 }
 
-/// Finds the orders of a page first, and reads them then.
+/// Finds the orders of a page first, and reads them then. The first page begins with the exact matches, which no later page
+/// repeats.
 async fn narrow(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     filter: &OrderFilter,
-    before: OrderId,
+    after: Option<OrderId>,
     limit: usize,
 ) -> Result<FoundOrders, StoreError> {
-    let mut found = search::find(conn, business, filter, before, limit).await?;
-    if let Some(search) = &filter.search {
-        // Also before they are indexed.
-        let with_code = orders::with_code(conn, business, &search.text).await?;
-        let is_of_page = |id: &OrderId| *id < before && found.continue_after.is_none_or(|end| *id > end);
-        let of_page: Vec<OrderId> = with_code.into_iter().filter(is_of_page).collect();
-        found.ids.extend(of_page);
+    let before = after.unwrap_or(OrderId::MAX);
+    let mut exact = exact_matches(conn, business, filter, limit).await?;
+    let mut found = search::find(conn, business, filter, before, limit + exact.len()).await?;
+    found.ids.retain(|id| exact.iter().all(|order| order.id != *id));
+    if after.is_some() {
+        exact.clear();
     }
     let among = OrderFilter { among: Some(found.ids.into_iter().collect()), ..filter.clone() };
-    let mut page = orders::list(conn, business, &among, ListStart::Newest(None), limit).await?;
+    let rest = limit.saturating_sub(exact.len());
+    let mut page = orders::list(conn, business, &among, ListStart::Newest(None), rest).await?;
     if !page.has_more {
         page.has_more = found.continue_after.is_some();
         page.continue_after = found.continue_after;
+    } else if page.orders.is_empty() {
+        // The exact matches fill the page.
+        page.continue_after = Some(before);
     }
+    page.orders.splice(..0, exact);
     Ok(page)
+}
+
+/// The orders with exactly this id, tracking code or reference, also before they are indexed.
+async fn exact_matches(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    filter: &OrderFilter,
+    limit: usize,
+) -> Result<Vec<Order>, StoreError> {
+    let Some(search) = &filter.search else { return Ok(Vec::new()) };
+    let ids = orders::with_code(conn, business, &search.text).await?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let among = OrderFilter { among: Some(ids), ..filter.clone() };
+    Ok(orders::list(conn, business, &among, ListStart::Newest(None), limit).await?.orders)
 }
 
 /// The orders with exactly this id, tracking code or reference.

@@ -67,7 +67,7 @@ pub async fn find_anywhere(unit: &Unit, text: &str, max: i64) -> Result<Vec<Orde
     unit.database.read(find).await
 }
 
-/// The newest placed orders of all businesses that a search text finds among these ids.
+/// The placed orders of all businesses that a search text finds among these ids: exact matches first, then the newest.
 pub async fn search_anywhere(
     state: &State,
     text: &str,
@@ -75,13 +75,22 @@ pub async fn search_anywhere(
     max: i64,
 ) -> Result<Vec<Order>, ListError> {
     let database = &state.unit.database;
-    let mut ids = database.read(async |conn| support::with_code(conn, text, max).await).await?;
-    ids.retain(|id| created.contains(id));
-    match database.transaction(async |conn| search::find_anywhere(conn, text, &created, max).await).await {
-        Ok(found) => ids.extend(found),
+    let mut exact = database.read(async |conn| support::with_code(conn, text, max).await).await?;
+    exact.retain(|id| created.contains(id));
+    let found = database.transaction(async |conn| search::find_anywhere(conn, text, &created, max).await);
+    let mut others = match found.await {
+        Ok(found) => found,
         // An exact id, code or reference is found also if its words are frequent.
-        Err(error) if error.is_timeout() && !ids.is_empty() => {}
+        Err(error) if error.is_timeout() && !exact.is_empty() => Vec::new(),
         Err(error) => return Err(ListError::of_search(error)),
-    }
-    Ok(database.read(async |conn| support::of_any_business(conn, &ids, max).await).await?)
+    };
+    others.retain(|id| !exact.contains(id));
+    let read = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
+        let mut orders = support::of_any_business(conn, &exact, max).await?;
+        orders.extend(support::of_any_business(conn, &others, max).await?);
+        Ok(orders)
+    };
+    let mut orders = database.read(read).await?;
+    orders.truncate(usize::try_from(max).unwrap_or_default());
+    Ok(orders)
 }

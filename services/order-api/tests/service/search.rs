@@ -120,6 +120,40 @@ async fn orders_are_found_by_words_and_filters_in_both_modes() {
     assert_eq!((references(&pages), &pages["hasMore"]), (vec![first.to_owned()], &json!(false)));
 }
 
+/// `KB-5600` is also the words `kb` and `5600`, with which the newer orders to 560038 begin.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_exact_match_comes_first_and_once() {
+    let service = OrderApi::start().await;
+    let owner = service.business(BALANCE);
+    let asha = ["Asha Rao", "+919876543210", "Bengaluru", "560038"];
+    for reference in ["KB-5600", "KB-5601", "KB-5602", "KB-5603"] {
+        place(&owner, true, reference, asha).await;
+        service.clock.advance(chrono::TimeDelta::seconds(1));
+    }
+    indexed(&service, 4).await;
+    let ranked = ["KB-5600", "KB-5603", "KB-5602", "KB-5601"];
+    assert_eq!(found(&service, owner.id, "kb 5600", "").await, ["KB-5603", "KB-5602", "KB-5601", "KB-5600"]);
+    for limit in 1..=5 {
+        let (mut read, mut after) = (Vec::new(), String::new());
+        loop {
+            let query = format!("search=KB-5600&limit={limit}{after}");
+            let page = page(&service, owner.id, &query).await;
+            assert!(references(&page).len() <= limit, "{query}");
+            read.extend(references(&page));
+            if page["hasMore"] == false {
+                break;
+            }
+            let last = page["next"].as_str().or(page["data"][limit - 1]["id"].as_str()).unwrap().to_owned();
+            after = format!("&startingAfter={last}");
+        }
+        assert_eq!(read, ranked, "pages of {limit}");
+    }
+    for query in ["search=KB-5600".to_owned(), format!("search=KB-5600&business={}", owner.id)] {
+        let found = get(&service, &format!("orders?{query}")).await.expect(200).unwrap();
+        assert_eq!(text(&found[0]["order"], "orderReference"), "KB-5600", "{query}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_with_errors_names_each_of_them() {
     let service = OrderApi::start().await;
