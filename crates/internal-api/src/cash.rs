@@ -96,7 +96,7 @@ pub struct CashMonthView {
     /// Collected. Before the collection is reported: to collect.
     pub owed_paise: Paise,
     pub settled_paise: Paise,
-    /// Owed and not settled.
+    /// Owed and not settled, without closed discrepancies of settled orders.
     pub outstanding_paise: Paise,
     /// Of the owed cash: to collect from delivered orders of which nobody reported cash.
     #[serde(default)]

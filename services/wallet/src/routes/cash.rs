@@ -112,7 +112,7 @@ fn unknown_order() -> ApiError {
 }
 
 fn month_view(month: CashMonth) -> Result<CashMonthView, ApiError> {
-    let outstanding = month.owed.checked_sub(month.settled);
+    let outstanding = month.owed.checked_sub(month.settled).and_then(|rest| rest.checked_sub(month.closed));
     Ok(CashMonthView {
         month: month.month.format("%Y-%m").to_string(),
         orders: month.orders,

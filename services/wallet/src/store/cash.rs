@@ -8,7 +8,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise};
 use postgres::{StoreError, statement};
 
-use super::cash_differences::{open_discrepant, open_reported};
+use super::cash_differences::{is_closed, open_discrepant, open_reported};
 use super::columns::{expect_rows, parse};
 use super::schema::cash;
 use crate::domain::{CashRecord, CashReport, CashStatus, CashStep, RemittedOrder, Reported};

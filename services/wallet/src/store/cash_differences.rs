@@ -12,14 +12,20 @@ use postgres::{StoreError, statement};
 use super::columns::{expect_rows, parse};
 use super::schema::cash_differences;
 
+/// Somebody of the staff closed the difference of the row of `cash`.
+macro_rules! is_closed {
+    () => {
+        "EXISTS (SELECT FROM cash_differences AS closed
+            WHERE closed.business_id = cash.business_id AND closed.order_id = cash.order_id
+                AND closed.resolution IS NOT NULL)"
+    };
+}
+
 /// Orders with an open difference, in two parts, each with an index: the amounts of the steps do not match, and nobody has
 /// closed it. `CashLine::has_open_difference` is the same rule.
 macro_rules! open_discrepant {
     () => {
-        "SELECT business_id, order_id FROM cash
-        WHERE discrepant AND NOT EXISTS (SELECT FROM cash_differences AS closed
-            WHERE closed.business_id = cash.business_id AND closed.order_id = cash.order_id
-                AND closed.resolution IS NOT NULL)"
+        concat!("SELECT business_id, order_id FROM cash WHERE discrepant AND NOT ", is_closed!())
     };
 }
 
@@ -31,7 +37,7 @@ macro_rules! open_reported {
     };
 }
 
-pub(super) use {open_discrepant, open_reported};
+pub(super) use {is_closed, open_discrepant, open_reported};
 
 const OPEN: &str = concat!(
     "(",

@@ -12,6 +12,8 @@ pub(crate) struct CashMonth {
     /// Its first day.
     pub(crate) month: NaiveDate,
     pub(crate) orders: i64,
+    /// What settled orders with a closed difference lack: nobody owes it any more.
+    pub(crate) closed: Paise,
     /// Collected. Before the collection is reported: to collect.
     pub(crate) owed: Paise,
     pub(crate) settled: Paise,
@@ -28,6 +30,8 @@ struct MonthRow {
     #[diesel(sql_type = BigInt)]
     orders: i64,
     #[diesel(sql_type = BigInt)]
+    closed_paise: i64,
+    #[diesel(sql_type = BigInt)]
     owed_paise: i64,
     #[diesel(sql_type = BigInt)]
     settled_paise: i64,
@@ -42,6 +46,9 @@ struct MonthRow {
 /// Months of India. `$2` bounds the range of the primary key that is read.
 const MONTHS: &str = "
     SELECT date_trunc('month', due_since AT TIME ZONE 'Asia/Kolkata')::date AS month, count(*) AS orders,
+        coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise) - settled_paise)
+            FILTER (WHERE EXISTS (SELECT FROM cash_differences AS closed WHERE closed.business_id = cash.business_id
+                AND closed.order_id = cash.order_id AND closed.resolution IS NOT NULL)), 0)::bigint AS closed_paise,
         coalesce(sum(coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise)), 0)::bigint AS owed_paise,
         coalesce(sum(settled_paise), 0)::bigint AS settled_paise,
         coalesce(sum(expected_paise) FILTER (WHERE coalesce(collected_at, handed_over_at, settled_at) IS NULL), 0)::bigint
@@ -69,6 +76,7 @@ pub(crate) async fn since(
     let month = |row: MonthRow| CashMonth {
         month: row.month,
         orders: row.orders,
+        closed: Paise::new(row.closed_paise),
         owed: Paise::new(row.owed_paise),
         settled: Paise::new(row.settled_paise),
         unreported: Paise::new(row.unreported_paise),

@@ -1,5 +1,6 @@
 //! Sums of cash by location and age. They read only outstanding cash, which is little compared with all cash. Once every
-//! step is reported they equal the cash accounts of the ledger. For missing steps they assume that no cash was lost.
+//! step is reported they equal the cash accounts of the ledger, but for what closed differences leave there. For missing steps
+//! they assume that no cash was lost.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Paise};
 use postgres::StoreError;
 
-use super::cash_differences::{open_discrepant, open_reported};
+use super::cash_differences::{is_closed, open_discrepant, open_reported};
 use super::columns::parse;
 
 /// The period of "recently settled".
@@ -65,11 +66,16 @@ struct SumRow {
     sum: i64,
 }
 
-/// As in `cash_outstanding`.
+/// As in `cash_outstanding`. Nothing more is due of a settled order whose difference is closed.
 macro_rules! is_outstanding {
     () => {
-        "(settled_at IS NULL
-            OR settled_paise <> coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise))"
+        concat!(
+            "(settled_at IS NULL
+                OR settled_paise <> coalesce(collected_paise, expected_paise, handed_over_paise, settled_paise))
+            AND (settled_at IS NULL OR NOT ",
+            is_closed!(),
+            ")"
+        )
     };
 }
 
