@@ -84,6 +84,9 @@ pub struct AssignDifference {
     pub owner: Option<String>,
     pub note: Option<String>,
     pub resolution: Option<String>,
+    /// Whether a closed difference may become open.
+    #[serde(default)]
+    pub reopen: bool,
 }
 
 /// The cash of the orders that were delivered in one month.

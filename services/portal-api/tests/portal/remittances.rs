@@ -168,7 +168,7 @@ async fn a_discrepancy_gets_an_owner_that_the_business_does_not_see() {
     assert_eq!(assigned.status, 204);
     assert_eq!(
         portal.peers.asked(&assign)[0].body,
-        json!({ "owner": "Ravi", "note": null, "resolution": null })
+        json!({ "owner": "Ravi", "note": null, "resolution": null, "reopen": false })
     );
     let mut cash = crate::peers::answer_of(&crate::answers::cash());
     cash["data"][0]["difference"] =

@@ -77,6 +77,7 @@ export function useAssignDifference(business: string, order: string) {
     onSuccess: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: [...operatorKey, "discrepancies"] }),
+        client.invalidateQueries({ queryKey: [...operatorKey, "cash"] }),
         client.invalidateQueries({ queryKey: [...businessKey(business), "cash"] }),
       ]),
   });

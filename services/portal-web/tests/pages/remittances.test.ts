@@ -75,12 +75,17 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(discrepancy.getByText("Ravi")).toBeVisible();
   // Closed, it leaves the list and stays with the business.
   await discrepancy.getByRole("button", { name: "Assign paid-2" }).click();
+  await expect(dialog.getByText("Paid out", { exact: true })).toBeVisible();
+  await check(page, "operator-discrepancy", { bothSizes: true });
   await dialog.getByLabel("Closed, because").fill("Paid by hand");
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("button", { name: "Close discrepancy" }).click();
   await expect(discrepancy).toHaveCount(0);
   await page.goto(`/operator/businesses/${business.id}?tab=cash`);
   await expect(row(page, "Orders with cash", "paid-2").getByText("Closed: Paid by hand")).toBeVisible();
   await check(page, "operator-business-cash-tab", { bothSizes: true });
+  await page.getByRole("button", { name: "Reopen paid-2" }).click();
+  await expect(dialog.getByText("Closed: Paid by hand.")).toBeVisible();
+  await page.keyboard.press("Escape");
   await page.goto(`/operator/cash/${business.id}?late=true`);
   await expect(page.getByLabel("Only late")).toBeChecked();
 

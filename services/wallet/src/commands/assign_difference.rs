@@ -13,17 +13,21 @@ pub(crate) enum AssignError {
     Unknown,
     #[error("the amounts of the order agree")]
     NoDifference,
+    #[error("the difference is closed")]
+    Closed,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
+/// A closed difference becomes open only on purpose: somebody else may have closed it meanwhile.
+///
 /// # Errors
-/// When the order's cash has no difference, or the database fails.
+/// When the order's cash has no difference, it is closed, or the database fails.
 pub(crate) async fn assign_difference(
     state: &State,
     business: BusinessId,
     order: OrderId,
-    difference: &CashDifference,
+    (difference, reopens): (&CashDifference, bool),
 ) -> Result<(), AssignError> {
     state
         .unit
@@ -33,6 +37,10 @@ pub(crate) async fn assign_difference(
             let known = store::cash_differences::of_cash(conn, &[business], &[order]).await?;
             if !is_discrepant && !known.values().any(|known| known.reported.is_some()) {
                 return Err(AssignError::NoDifference);
+            }
+            let is_closed = known.values().any(|known| known.resolution.is_some());
+            if is_closed && difference.resolution.is_none() && !reopens {
+                return Err(AssignError::Closed);
             }
             let now = state.unit.clock.now();
             Ok(store::cash_differences::assign(conn, business, order, difference, now).await?)

@@ -86,13 +86,15 @@ pub(super) async fn assign_difference(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let (business, order) = path::order(&path)?;
-    let difference = read_body(&body.0, &["owner", "note", "resolution"], |fields| {
+    let (difference, reopens) = read_body(&body.0, &["owner", "note", "resolution", "reopen"], |fields| {
         let owner = fields.optional_text("owner", OWNER);
         let note = fields.optional_text("note", NOTE);
         let resolution = fields.optional_text("resolution", NOTE);
-        Some(CashDifference { reported: None, owner, note, resolution })
+        let reopens = fields.optional_boolean("reopen").unwrap_or_default();
+        Some((CashDifference { reported: None, owner, note, resolution }, reopens))
     })?;
-    let assigned = assign_difference::assign_difference(&state, business, order, &difference).await;
+    let assigned =
+        assign_difference::assign_difference(&state, business, order, (&difference, reopens)).await;
     assigned.map_err(errors::from_assign)?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -71,6 +71,9 @@ pub(super) fn from_assign(error: AssignError) -> ApiError {
         AssignError::NoDifference => {
             conflict("no_difference", "The amounts of this order agree. There is no difference to assign.")
         }
+        AssignError::Closed => {
+            conflict("difference_closed", "This discrepancy is closed. Send reopen to open it again.")
+        }
         AssignError::Store(error) => error.into(),
     }
 }

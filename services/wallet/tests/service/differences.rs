@@ -4,7 +4,7 @@ use domain::{BusinessId, EventKind, OrderId, Paise};
 use internal_api::PageQuery;
 use internal_api::cash::{AssignDifference, CashQuery, CashView};
 use internal_api::remittances::RemittanceLine;
-use test_kit::until;
+use test_kit::{refusal, until};
 
 use crate::broker::publish;
 use crate::cash::event;
@@ -37,6 +37,17 @@ async fn a_difference_is_open_until_it_is_closed() {
     assert_open(&harness, [business, other], &[]).await;
     let shown = overview(&harness, other).await.data.remove(0).difference.expect("a difference");
     assert_eq!(shown.resolution, closed.resolution);
+
+    // It opens on purpose only.
+    let mut owned = AssignDifference { owner: Some("Ravi".into()), ..AssignDifference::default() };
+    let order = foreign.to_string();
+    let refused = harness.wallet.assign_cash_difference(other, &order, &owned).await;
+    assert_eq!(refusal(refused).code, "difference_closed");
+    assert_open(&harness, [business, other], &[]).await;
+    owned.reopen = true;
+    harness.wallet.assign_cash_difference(other, &order, &owned).await.expect("reopened");
+    assert_open(&harness, [business, other], &[(other, foreign)]).await;
+    harness.wallet.assign_cash_difference(other, &order, &closed).await.expect("closed");
 
     // Another report opens it again.
     let shorter = event(&harness, other, foreign, EventKind::CodHandedOver, Some(700));
@@ -75,7 +86,8 @@ async fn a_closed_difference_of_a_settled_order_is_not_owed() {
         for (index, (order, paise)) in orders.iter().zip(paid).enumerate() {
             let is_closed = (closed >> index) & 1 == 1;
             let resolution = is_closed.then(|| "The bank took it".to_owned());
-            let assigned = AssignDifference { owner: Some("Asha".into()), resolution, note: None };
+            let assigned =
+                AssignDifference { owner: Some("Asha".into()), resolution, note: None, reopen: true };
             let order = order.to_string();
             harness.wallet.assign_cash_difference(business, &order, &assigned).await.expect("assigned");
             owed += if is_closed { 0 } else { 1_000 - paise };

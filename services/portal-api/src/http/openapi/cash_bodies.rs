@@ -33,4 +33,6 @@ pub(crate) struct AssignCashDifference {
     /// Why nothing is left to do. Without it, the difference is open.
     #[schema(max_length = 500)]
     resolution: Option<String>,
+    /// A closed difference becomes open only with `true`. Otherwise a request without `resolution` gets 409 `difference_closed`.
+    reopen: Option<bool>,
 }

@@ -90,11 +90,12 @@ pub(crate) async fn assign_difference(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &path.0).await?;
-    let request = read_body(&body.0, &["owner", "note", "resolution"], |fields| {
+    let request = read_body(&body.0, &["owner", "note", "resolution", "reopen"], |fields| {
         let owner = fields.optional_text("owner", OWNER);
         let note = fields.optional_text("note", NOTE);
         let resolution = fields.optional_text("resolution", NOTE);
-        Some(AssignDifference { owner, note, resolution })
+        let reopen = fields.optional_boolean("reopen").unwrap_or_default();
+        Some(AssignDifference { owner, note, resolution, reopen })
     })?;
     let event = AuditEvent::new(Action::CashDifferenceAssigned)
         .on(Target::new(TargetKind::Order, &path.1))

@@ -1,12 +1,14 @@
-import { Button, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Button, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import type { Cash } from "../../api/cash";
 import { useAssignDifference } from "../../api/operator-remittances";
-import { useMay } from "../../api/operator-session";
+import { useMay, useOperatorSession } from "../../api/operator-session";
 import { Dialog } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
+import { Fact, Facts } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
+import { Money } from "../../components/money";
 import { formatPaise } from "../../format/money";
 
 const OWNER_CHARS_MAX = 200;
@@ -17,6 +19,7 @@ export function DifferenceOwner({ cash }: { cash: Cash }) {
   const [isOpen, { open, close }] = useDisclosure(false);
   const mayAssign = useMay("credit_wallets");
   const { difference } = cash;
+  const act = difference?.resolution ? "Reopen" : "Assign";
   return (
     <>
       {difference?.resolution ? (
@@ -35,9 +38,9 @@ export function DifferenceOwner({ cash }: { cash: Cash }) {
           variant="default"
           mt={4}
           onClick={open}
-          aria-label={`Assign ${cash.orderReference}`}
+          aria-label={`${act} ${cash.orderReference}`}
         >
-          Assign
+          {act}
         </Button>
       )}
       <Dialog
@@ -53,15 +56,24 @@ export function DifferenceOwner({ cash }: { cash: Cash }) {
 
 function AssignForm({ cash, onDone }: { cash: Cash; onDone: () => void }) {
   const { owner, note, resolution } = cash.difference ?? {};
+  const { data: session } = useOperatorSession();
   const assign = useAssignDifference(cash.businessId, cash.orderId);
+  const isClosed = Boolean(resolution);
   const form = useForm({
-    initialValues: { owner: owner ?? "", note: note ?? "", resolution: resolution ?? "" },
+    initialValues: { owner: owner ?? session?.displayName ?? "", note: note ?? "", resolution: "" },
   });
-  const save = (values: typeof form.values) => assign.mutateAsync(values).then(onDone, () => undefined);
+  const save = (values: typeof form.values) =>
+    assign.mutateAsync({ ...values, reopen: isClosed }).then(onDone, () => undefined);
   return (
     <form onSubmit={form.onSubmit(save, focusFirstError(form))} noValidate>
       <Stack>
         <FormErrors error={assign.error} form={form} />
+        <Amounts cash={cash} />
+        {isClosed && (
+          <Alert role="note" color="gray" variant="light">
+            Closed: {resolution}. If you reopen it, this reason is removed; the audit log keeps it.
+          </Alert>
+        )}
         <TextInput
           label="Owner"
           description="Who of your staff clears it."
@@ -76,18 +88,41 @@ function AssignForm({ cash, onDone }: { cash: Cash; onDone: () => void }) {
           minRows={2}
           {...form.getInputProps("note")}
         />
-        <Textarea
-          label="Closed, because"
-          description="Leave it empty while the discrepancy is open. A closed one leaves the list, and stays on the page of the business."
-          maxLength={NOTE_CHARS_MAX}
-          autosize
-          minRows={2}
-          {...form.getInputProps("resolution")}
-        />
+        {!isClosed && (
+          <Textarea
+            label="Closed, because"
+            description="Leave it empty while the discrepancy is open. Closed, it leaves the list; what a settled order lacks is no longer owed. If another transfer paid the rest, name its bank reference."
+            maxLength={NOTE_CHARS_MAX}
+            autosize
+            minRows={2}
+            {...form.getInputProps("resolution")}
+          />
+        )}
         <DialogActions isPending={assign.isPending} onCancel={onDone}>
-          Save
+          {isClosed ? "Reopen" : form.values.resolution.trim() ? "Close discrepancy" : "Save"}
         </DialogActions>
       </Stack>
     </form>
+  );
+}
+
+/** What each step should have had, and had. */
+function Amounts({ cash }: { cash: Cash }) {
+  const { expectedPaise, collectedPaise, handedOverPaise, settledPaise, difference } = cash;
+  const steps: [name: string, paise: number | null | undefined][] = [
+    ["To collect", expectedPaise],
+    ["Collected", collectedPaise],
+    ["Handed over", handedOverPaise],
+    ["Paid out", settledPaise],
+    ["Paid out, the fleet reported", difference?.reportedPaise],
+  ];
+  return (
+    <Facts align="end" compact>
+      {steps.map(([name, paise]) => (
+        <Fact key={name} name={name}>
+          {paise == null ? null : <Money paise={paise} />}
+        </Fact>
+      ))}
+    </Facts>
   );
 }
