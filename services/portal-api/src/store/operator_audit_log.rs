@@ -158,7 +158,7 @@ fn is_outcome() -> Literal<Bool> {
             AND EXISTS (SELECT FROM operator_audit_log AS outcome
                 WHERE outcome.request_id = operator_audit_log.request_id
                     AND outcome.action IN ('wallet.credited', 'wallet.debited', 'remittance.recorded',
-                        'business.personal_data_erasure_requested', 'business.personal_data_erasure_failed')))",
+                        'remittance.refused', 'business.personal_data_erasure_requested', 'business.personal_data_erasure_failed')))",
     )
 }
 

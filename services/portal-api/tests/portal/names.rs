@@ -132,7 +132,8 @@ async fn an_owner_and_the_staff_change_the_contact_of_a_business() {
     let log = owner.client.get("/v1/portal/audit-log?action=business.contact_changed").await.body;
     let log = log["data"].as_array().unwrap();
     assert_eq!(log.len(), 2, "{log:?}");
-    assert!(log.iter().all(|entry| entry["details"] == json!({})), "{log:?}");
+    assert_eq!(log[0]["details"], json!({ "fields": ["name", "email", "phone"] }));
+    assert_eq!(log[1]["details"], json!({ "fields": ["name", "email", "phone", "gstin"] }));
 
     let refused = owner
         .client

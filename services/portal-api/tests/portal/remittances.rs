@@ -97,6 +97,12 @@ async fn every_error_names_its_line() {
     portal.peers.answer(&call, 400, of_wallet);
     let refused = operator.post(&path, transfer("order\na\nb")).await;
     assert_eq!(errors(&refused.body), [("csv[3]", "Line 3: It is settled.")]);
+    // One entry, which says that nothing was booked.
+    let log = operator.get("/v1/operator/audit-log?withoutReads=true").await.body;
+    let newest = &log["data"][0];
+    let details = json!({ "bankReference": "UTR 7", "orders": 2, "refused": "invalid_request" });
+    assert_eq!((&newest["action"], &newest["details"]), (&json!("remittance.refused"), &details));
+    assert_ne!(log["data"][1]["action"], "remittance.requested");
     let checked = json!({
         "totalPaise": 5, "orders": [],
         "refused": [{ "position": 1, "code": "repeated", "message": "Twice." }],

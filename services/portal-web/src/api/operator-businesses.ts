@@ -31,8 +31,21 @@ export function useBusinesses(filter: BusinessFilter) {
   );
 }
 
-export function useBusiness(id: string) {
+const NAMED_MAX = 10;
+
+/** The first businesses that a search finds. */
+export function useBusinessesNamed(search: string) {
   return useQuery({
+    enabled: search !== "",
+    queryKey: [...businessesKey, "named", search],
+    queryFn: () =>
+      operatorAnswer(api.GET("/v1/operator/businesses", { params: { query: { search, limit: NAMED_MAX } } })),
+  });
+}
+
+export function useBusiness(id: string, enabled = true) {
+  return useQuery({
+    enabled,
     queryKey: [...businessKey(id), "details"],
     queryFn: () => operatorAnswer(api.GET("/v1/operator/businesses/{id}", { params: { path: { id } } })),
     refetchInterval: POLL_MS,

@@ -104,6 +104,8 @@ test("a suspended business cannot place live orders until the suspension is lift
   const lift = page.getByRole("dialog", { name: `Lift the suspension of ${business.name}?` });
   await lift.getByRole("button", { name: "Lift suspension" }).click();
   await expect(standing.getByText("Active")).toBeVisible();
+  await page.getByRole("tab", { name: "Audit log" }).click();
+  await expect(row(page, "Audit log", "Suspension lifted")).toBeVisible();
   await placeOrder(liveKey, "after-the-suspension");
 });
 

@@ -122,6 +122,9 @@ pub(crate) enum Action {
     /// As [`Action::WalletCreditRequested`].
     #[strum(serialize = "remittance.requested")]
     RemittanceRequested,
+    /// Only in the operator's log: the wallet refused it.
+    #[strum(serialize = "remittance.refused")]
+    RemittanceRefused,
     #[strum(serialize = "remittance.recorded")]
     CashRemitted,
     #[strum(serialize = "cash_difference.assigned")]

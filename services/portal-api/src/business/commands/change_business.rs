@@ -118,7 +118,7 @@ async fn apply(
     if after != *before {
         businesses::update(conn, &after, state.unit.clock.now()).await?;
         announce_business_change(conn, state, before.id).await?;
-        write_audit(conn, state, before.id, author, &change.audit_event(before.id)).await?;
+        write_audit(conn, state, before.id, author, &change.audit_event(before)).await?;
         mail_about_suspension(conn, state, before, &after).await?;
     }
     Ok(())

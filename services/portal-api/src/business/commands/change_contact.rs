@@ -34,13 +34,15 @@ pub(crate) async fn change_contact(
             if known.is_none() || !is_still_owner(conn, business, author).await? {
                 return Err(ChangeContactError::NotOwner);
             }
-            if contacts::find(conn, business).await? == *contact {
+            let fields = contact.changed_fields(&contacts::find(conn, business).await?);
+            if fields.is_empty() {
                 return Ok(());
             }
             contacts::put(conn, business, contact, state.unit.clock.now()).await?;
             // The log has no people and no numbers.
             let event = AuditEvent::new(Action::BusinessContactChanged)
-                .on(Target::new(TargetKind::Business, business));
+                .on(Target::new(TargetKind::Business, business))
+                .with("fields", fields);
             Ok(write_audit(conn, state, business, author, &event).await?)
         })
         .await;

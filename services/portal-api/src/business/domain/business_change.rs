@@ -1,6 +1,5 @@
 //! A change of a business by the operator.
 
-use domain::BusinessId;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
@@ -29,16 +28,19 @@ fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<St
 }
 
 impl BusinessChange {
-    /// The requested change, for the audit log.
-    pub(crate) fn audit_event(&self, business: BusinessId) -> AuditEvent {
+    /// The requested change, for the audit log. An approval and the end of a suspension both make a business active.
+    pub(crate) fn audit_event(&self, before: &Business) -> AuditEvent {
         let switch = |on: bool| if on { "active" } else { "inactive" };
         let details = [
             ("status", self.status.map(<&str>::from)),
             ("subscription", self.subscription_active.map(switch)),
             ("liveAccess", self.live_access.map(switch)),
         ];
-        let target = Target::new(TargetKind::Business, business);
-        let event = AuditEvent::new(Action::BusinessChanged).on(target);
+        let target = Target::new(TargetKind::Business, before.id);
+        let mut event = AuditEvent::new(Action::BusinessChanged).on(target);
+        if self.lifts_suspension_of(before) {
+            event = event.with("lifted", true);
+        }
         details.into_iter().fold(event, |event, (name, value)| match value {
             Some(value) => event.with(name, value),
             None => event,

@@ -13,6 +13,19 @@ pub(crate) struct Contact {
     pub(crate) gstin: Option<String>,
 }
 
+impl Contact {
+    /// The names of the fields that differ.
+    pub(crate) fn changed_fields(&self, before: &Self) -> Vec<&'static str> {
+        let fields = [
+            ("name", self.name == before.name),
+            ("email", self.email == before.email),
+            ("phone", self.phone == before.phone),
+            ("gstin", self.gstin == before.gstin),
+        ];
+        fields.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect()
+    }
+}
+
 impl fmt::Debug for Contact {
     /// Keeps people out of logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

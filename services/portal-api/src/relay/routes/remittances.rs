@@ -13,7 +13,7 @@ use internal_api::{CallError, Page};
 use serde_json::Value;
 use web::{ApiError, Fields, JsonBody, TextRule, page_query, read_body};
 
-use crate::audit::commands::audit::record_operator_request;
+use crate::audit::commands::audit::{record_operator_request, try_record_operator};
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::business::routes::businesses::{business_id, named_business};
 use crate::domain::{Session, csv};
@@ -72,9 +72,14 @@ pub(crate) async fn create(
     let orders = lines.iter().map(wanted).collect();
     let request = RemittanceRequest { bank_reference, paid_on, created_by, orders };
     let work = {
-        let state = state.clone();
+        let (state, author) = (state.clone(), author.0.clone());
         async move {
             let made = state.peers.wallet.remit(business, &request).await;
+            if let Err(CallError::Refused { refusal, .. }) = &made {
+                let refused = AuditEvent { action: Action::RemittanceRefused, ..requested }
+                    .with("refused", refusal.code.as_str());
+                try_record_operator(&state, business, &author, &refused).await;
+            }
             made.map_err(|error| with_line_numbers(error, &lines).into())
         }
     };

@@ -15,6 +15,9 @@ type Details = Record<string, unknown>;
 
 /** The title of an entry: “Business suspended”. */
 export function entryTitle({ action, details }: Entry): string {
+  if (action === "cash_difference.assigned" && (details as Details).resolution) {
+    return "Cash discrepancy closed";
+  }
   const changes = action === "business.changed" ? businessChanges(details as Details) : [];
   if (changes.length === 0) return actionLabel(action);
   const [first = "", ...rest] = changes;
@@ -28,7 +31,10 @@ const BUSINESS_CHANGES: Record<string, Record<string, string>> = {
 };
 
 function businessChanges(details: Details): string[] {
-  return Object.entries(details).flatMap(([name, value]) => BUSINESS_CHANGES[name]?.[String(value)] ?? []);
+  return Object.entries(details).flatMap(([name, value]) => {
+    if (name === "status" && details.lifted && value === "active") return "Suspension lifted";
+    return BUSINESS_CHANGES[name]?.[String(value)] ?? [];
+  });
 }
 
 /** The details of an entry, line by line. */
@@ -70,6 +76,7 @@ function dropTitleDetails(details: Details) {
   for (const [name, words] of Object.entries(BUSINESS_CHANGES)) {
     if (words[String(details[name])]) delete details[name];
   }
+  delete details.lifted;
 }
 
 /** Ids that repeat the entry's target, or that users cannot look up. */
@@ -84,7 +91,7 @@ const LINES: Record<string, (value: unknown) => string> = {
   orders: (value) => orderCount(Number(value)),
   paidOn: (value) => `Paid on ${value}`,
   owner: (value) => `Owner: ${value}`,
-  resolution: (value) => `Closed: ${value}`,
+  resolution: (value) => `Because: ${value}`,
   debitReason: (value) => `Reason: ${value}`,
   reverses: (value) => `Takes back ${value}`,
   reason: (value) => REASONS[String(value)] ?? `Reason: ${value}`,
@@ -168,6 +175,8 @@ const PAYMENTS: Record<string, string> = {
 };
 
 const FIELDS: Record<string, string> = {
+  email: "e-mail address",
+  gstin: "GSTIN",
   url: "URL",
   events: "events",
   modes: "modes",

@@ -7,7 +7,6 @@ import { AddressField } from "../../components/address-field";
 import { InlineCode } from "../../components/code-block";
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
-import { ExactField } from "../../components/exact-field";
 import { ExportLog } from "../../components/export-log";
 import { ListFrame } from "../../components/list-section";
 import { PageHeader } from "../../components/page-header";
@@ -20,6 +19,7 @@ import { endOfDay, startOfDay } from "../../format/day";
 import { actionLabel } from "../account/audit-actions";
 import { DetailLines } from "../account/audit-section";
 import { entryLines, entryTitle } from "../account/audit-texts";
+import { BusinessField } from "./business-field";
 import { OPERATOR_ACTIONS } from "./operator-actions";
 
 interface Fields {
@@ -101,14 +101,7 @@ function Filters({ fields, onChange }: { fields: Fields; onChange: (change: Fiel
         onChange={(event) => onChange({ action: event.currentTarget.value || undefined })}
         data={[{ value: "", label: "All actions" }, ...ACTIONS]}
       />
-      <ExactField
-        label="Business"
-        placeholder="Id, such as biz_…"
-        pattern={BUSINESS_ID}
-        hint="Enter the complete id of a business."
-        value={fields.businessId}
-        onValue={(businessId) => onChange({ businessId })}
-      />
+      <BusinessField value={fields.businessId} onBusiness={(businessId) => onChange({ businessId })} />
       <AddressField value={fields.address} onAddress={(address) => onChange({ address })} />
       <PeriodFields period={fields} onChange={onChange} />
       <Switch
@@ -120,8 +113,6 @@ function Filters({ fields, onChange }: { fields: Fields; onChange: (change: Fiel
     </Group>
   );
 }
-
-const BUSINESS_ID = /^biz_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 const ACTIONS = Object.entries(OPERATOR_ACTIONS).map(([value, label]) => ({ value, label }));
 
@@ -143,9 +134,9 @@ const COLUMNS: Column<OperatorAuditEntry>[] = [
   { key: "details", header: "Details", render: (entry) => <DetailLines lines={entryLines(entry)} /> },
 ];
 
-/** A change of a business says what has changed. */
+/** Changes of a business and of a discrepancy say what has changed. */
 function title(entry: OperatorAuditEntry): string {
-  if (entry.action === "business.changed") return entryTitle(entry);
+  if (["business.changed", "cash_difference.assigned"].includes(entry.action)) return entryTitle(entry);
   return OPERATOR_ACTIONS[entry.action] ?? actionLabel(entry.action);
 }
 

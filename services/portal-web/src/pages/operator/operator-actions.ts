@@ -35,6 +35,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "wallet.debit_requested": "Wallet debit requested",
   "wallet.debited": "Wallet debited",
   "remittance.requested": "Bank transfer of cash requested",
+  "remittance.refused": "Bank transfer of cash refused",
   "remittance.recorded": "Bank transfer of cash recorded",
   "cash_difference.assigned": "Cash discrepancy assigned",
   "business.personal_data_erasure_attempted": "Erasure of personal data attempted",
