@@ -183,6 +183,12 @@ pub struct CashQuery {
     /// Absent for a wallet of an older release, which refuses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<String>,
+    /// Due since this time or later. Absent as `late`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_from: Option<String>,
+    /// Due since an earlier time. Absent as `late`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_until: Option<String>,
     /// `false`: the totals are zero, which saves their queries. Absent as `late`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub totals: Option<String>,

@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from "@mantine/core";
+import { Anchor, Button, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { downloadExport, EXPORT_POLL_MS, type Export, isEnded, readExport } from "../api/exports";
 import { asFailure } from "../api/failure";
@@ -15,17 +15,23 @@ export async function followExport(scope: AccountScope, begun: Export): Promise<
   const id = begun.id;
   const since = Date.now();
   const shown = { id, title: "Preparing the file", loading: true, autoClose: false } as const;
-  notifications.show({ ...shown, message: progressOf(begun) });
+  notifications.show({ ...shown, message: <Waiting export={begun} scope={scope} /> });
   try {
     let found = begun;
     while (!isEnded(found)) {
       found = await polled(scope, id);
-      notifications.update({ ...shown, message: <Waiting export={found} isLong={isLate(since)} /> });
+      notifications.update({ ...shown, message: <Waiting export={found} scope={scope} /> });
     }
     if (found.failure) return fail(id, failureOf(found.failure));
     if (isLate(since)) return offer(scope, id);
-    notifications.hide(id);
     await downloadExport(scope, id);
+    notifications.update({
+      id,
+      loading: false,
+      autoClose: 8_000,
+      title: "The file is saved",
+      message: <Kept scope={scope} />,
+    });
   } catch (error) {
     fail(id, asFailure(error).message);
   }
@@ -55,16 +61,31 @@ function fail(id: string, message: string) {
   notifications.show({ color: "red", title: "No file", message });
 }
 
-function Waiting({ export: shown, isLong }: { export: Export; isLong: boolean }) {
+function Waiting({ export: shown, scope }: { export: Export; scope: AccountScope }) {
   return (
     <>
       {progressOf(shown)}
-      {isLong && (
-        <Text size="xs" c="dimmed">
-          You can go on working. The file will be under Exports.
-        </Text>
-      )}
+      <Text size="xs" c="dimmed">
+        You can go on working. The file will be under <ExportsLink scope={scope} />.
+      </Text>
     </>
+  );
+}
+
+function Kept({ scope }: { scope: AccountScope }) {
+  return (
+    <>
+      It is kept for 24 hours under <ExportsLink scope={scope} />.
+    </>
+  );
+}
+
+/** Notifications are outside of the router. */
+function ExportsLink({ scope }: { scope: AccountScope }) {
+  return (
+    <Anchor href={scope === "portal" ? "/exports" : "/operator/exports"} inherit>
+      Exports
+    </Anchor>
   );
 }
 
@@ -80,7 +101,7 @@ function offer(scope: AccountScope, id: string) {
     title: "The file is ready",
     message: (
       <Stack gap="xs" align="flex-start">
-        It is kept for 24 hours under Exports.
+        <Kept scope={scope} />
         <Button size="xs" onClick={save}>
           Download
         </Button>

@@ -14,7 +14,11 @@ const COD = { payment: { paymentType: "cod", deliveryFeePaise: 4_900, codAmountP
 async function exported(page: Page, format: string) {
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export", exact: true }).click();
-  await page.getByRole("menuitem", { name: format }).click();
+  const [inMenu, withDays] = [
+    page.getByRole("menuitem", { name: format }),
+    page.getByRole("button", { name: format }),
+  ];
+  await inMenu.or(withDays).click();
   return saved;
 }
 
@@ -113,6 +117,21 @@ test("the staff exports the orders of a business", async ({ page, visit }) => {
   await expect(row(console, "Orders", "staff-1")).toBeVisible();
   const file = await exported(console, "CSV");
   expect(await text(await file.createReadStream())).toContain(",staff-1,");
+  await expect(console.getByText("The file is saved")).toBeVisible();
+  await expect(console.getByRole("link", { name: "Exports", exact: true }).last()).toHaveAttribute(
+    "href",
+    "/operator/exports",
+  );
+  // Only of these days.
+  await console.getByRole("button", { name: "Export", exact: true }).click();
+  await console.getByLabel("From", { exact: true }).fill("2020-01-02");
+  await console.getByLabel("To", { exact: true }).fill("2020-01-01");
+  await expect(console.getByText("From must be before To.")).toBeVisible();
+  await console.getByLabel("To", { exact: true }).fill("2020-01-03");
+  await check(console, "operator-export-days", { bothSizes: true });
+  const saved = console.waitForEvent("download");
+  await console.getByRole("button", { name: "CSV" }).click();
+  expect(await text(await (await saved).createReadStream())).not.toContain("staff-1");
   await console.goto("/operator/exports");
   await expect(row(console, "Exports", business.name)).toBeVisible();
   await check(console, "operator-exports-ready", { bothSizes: true });

@@ -19,7 +19,7 @@ pub(crate) use crate::store::cash_totals::{AGES, Totals};
 
 /// The months that [`months`] returns. Older cash is in remittances.
 const MONTHS: u32 = 6;
-/// An order that was created longer before the first of these months is not counted, so that the query reads a range of ids.
+/// An order that was created longer before its delivery is in no month and no period, so that the queries read a range of ids.
 const DELIVERY_MAX: Days = Days::new(90);
 
 /// The cash of an order.
@@ -73,7 +73,11 @@ pub(crate) async fn of_business(
 ) -> Result<Option<(Vec<CashLine>, Totals)>, StoreError> {
     let (database, now) = (&state.unit.database, state.unit.clock.now());
     let late_before = state.cash_terms.late_before(now);
-    let filter = CashFilter { late_before: is_late.then_some(late_before), ..*filter };
+    let filter = CashFilter {
+        late_before: is_late.then_some(late_before),
+        created_since: filter.due_from.map(|from| from - DELIVERY_MAX),
+        ..*filter
+    };
     database
         .read(async |conn| {
             if let Some(before) = filter.before

@@ -35,6 +35,8 @@ pub(super) async fn of_business(
             differs: fields.parsed("differs", "true or false").unwrap_or_default(),
             order: fields.parsed("orderId", "the id of an order"),
             due_in: fields.parsed_by("month", "a month, such as 2026-01", month),
+            due_from: fields.parsed("dueFrom", "a time in RFC 3339"),
+            due_until: fields.parsed("dueUntil", "a time in RFC 3339"),
             ..CashFilter::default()
         };
         let mut flag = |name, default| fields.parsed(name, "true or false").unwrap_or(default);

@@ -244,6 +244,12 @@ pub(crate) struct CashFilter {
     pub(crate) differs: bool,
     /// Only cash that is not settled and due since an earlier time.
     pub(crate) late_before: Option<DateTime<Utc>>,
+    /// Inclusive.
+    pub(crate) due_from: Option<DateTime<Utc>>,
+    /// Exclusive.
+    pub(crate) due_until: Option<DateTime<Utc>>,
+    /// With `due_from`, so that the query reads a range of ids.
+    pub(crate) created_since: Option<DateTime<Utc>>,
 }
 
 /// Up to `limit` orders of a business, newest first.
@@ -299,6 +305,15 @@ pub(crate) async fn page(
     }
     if let Some(late_before) = filter.late_before {
         query = query.filter(cash::settled_at.is_null()).filter(cash::due_since.lt(late_before));
+    }
+    if let Some(from) = filter.due_from {
+        query = query.filter(cash::due_since.ge(from));
+    }
+    if let Some(until) = filter.due_until {
+        query = query.filter(cash::due_since.lt(until));
+    }
+    if let Some(since) = filter.created_since {
+        query = query.filter(cash::order_id.ge(OrderId::first_of(since).to_string()));
     }
     query = match filter.status {
         None => query,

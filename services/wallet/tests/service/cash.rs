@@ -306,6 +306,20 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
     assert_eq!(list(Some("settled"), Some("false")).await, [orders[4]]);
     assert_eq!(list(None, Some("true")).await, [orders[2]]);
 
+    let due = async |from: Option<i64>, until: Option<i64>| -> Vec<OrderId> {
+        let time = |days: i64| {
+            let time = harness.clock.now() - chrono::TimeDelta::days(days) - chrono::TimeDelta::hours(12);
+            time.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+        };
+        let query =
+            CashQuery { due_from: from.map(time), due_until: until.map(time), ..CashQuery::default() };
+        let seen = harness.wallet.cash(business, &query).await.unwrap();
+        seen.data.into_iter().map(|order| order.order_id).collect()
+    };
+    assert_eq!(due(Some(8), Some(1)).await, [orders[2], orders[1]]);
+    assert_eq!(due(Some(5), None).await, [orders[2], orders[1], orders[0]]);
+    assert_eq!(due(None, Some(5)).await, [orders[4], orders[3]]);
+
     let page = harness.wallet.cash_of_all(&PageQuery { limit: 1, starting_after: None }).await.unwrap();
     assert!(page.has_more);
     let mut both = [business, other];
@@ -318,6 +332,8 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
     for (field, query) in [
         ("status", CashQuery { status: Some("lost".into()), ..CashQuery::default() }),
         ("discrepant", CashQuery { discrepant: Some("perhaps".into()), ..CashQuery::default() }),
+        ("dueFrom", CashQuery { due_from: Some("monday".into()), ..CashQuery::default() }),
+        ("dueUntil", CashQuery { due_until: Some("sunday".into()), ..CashQuery::default() }),
         ("differs", CashQuery { differs: Some("perhaps".into()), ..CashQuery::default() }),
         ("month", CashQuery { month: Some("2026-1".into()), ..CashQuery::default() }),
         ("month", CashQuery { month: Some("2026-13".into()), ..CashQuery::default() }),

@@ -127,6 +127,8 @@ pub(crate) fn filter(fields: &mut QueryFields) -> CashQuery {
         order_id: fields.text("orderId", FORWARDED),
         month: fields.text("month", FORWARDED),
         late: fields.text("late", FORWARDED),
+        due_from: fields.text("dueFrom", FORWARDED),
+        due_until: fields.text("dueUntil", FORWARDED),
         totals: None,
     }
 }

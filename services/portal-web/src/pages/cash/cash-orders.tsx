@@ -50,7 +50,13 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
       actions={
         <>
           <Filters filter={filter} onChange={onChange} />
-          <ExportList scope="portal" begin={(format) => exportCash({ ...filter, format })} />
+          <ExportList
+            scope="portal"
+            days="Orders that were delivered"
+            begin={(format, { from, until }) =>
+              exportCash({ ...filter, dueFrom: from, dueUntil: until, format })
+            }
+          />
         </>
       }
       list={cash}

@@ -77,8 +77,15 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
           />
           <ExportList
             scope="operator"
-            begin={(format) =>
-              exportCashOf(businessId, { status: "handed_over", late: isLate || undefined, format })
+            days="Orders that were delivered"
+            begin={(format, { from, until }) =>
+              exportCashOf(businessId, {
+                status: "handed_over",
+                late: isLate || undefined,
+                dueFrom: from,
+                dueUntil: until,
+                format,
+              })
             }
           />
           {maySettle && (

@@ -69,7 +69,15 @@ export function BusinessCash({ businessId }: { businessId: string }) {
       )}
       <ListSection
         title="Orders with cash"
-        actions={<ExportList scope="operator" begin={(format) => exportCashOf(businessId, { format })} />}
+        actions={
+          <ExportList
+            scope="operator"
+            days="Orders that were delivered"
+            begin={(format, { from, until }) =>
+              exportCashOf(businessId, { dueFrom: from, dueUntil: until, format })
+            }
+          />
+        }
         list={cash}
         failed="The cash could not be loaded"
         columns={COLUMNS}

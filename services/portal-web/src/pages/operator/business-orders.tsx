@@ -22,7 +22,10 @@ export function BusinessOrders({ businessId }: { businessId: string }) {
           <Filters filter={filter} onChange={change} />
           <ExportList
             scope="operator"
-            begin={(format) => exportOrdersOf(businessId, { ...filter, format })}
+            days="Orders that were placed"
+            begin={(format, { from, until }) =>
+              exportOrdersOf(businessId, { ...filter, createdFrom: from, createdUntil: until, format })
+            }
           />
         </>
       }

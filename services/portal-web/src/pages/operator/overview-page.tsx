@@ -87,7 +87,10 @@ function Parts({ home }: { home: OperatorHome }) {
           </Row>
         ))}
       </List>
-      <List title="Low balances" empty="Every funded wallet is above its warning. One that was never funded is not listed.">
+      <List
+        title="Low balances"
+        empty="Every funded wallet is above its warning. One that was never funded is not listed."
+      >
         {lowBalances?.map(({ businessId, name, balancePaise }) => (
           <Row key={businessId} id={businessId} name={name}>
             <Money paise={balancePaise} />
