@@ -88,6 +88,7 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await page.keyboard.press("Escape");
   await page.goto(`/operator/cash/${business.id}?late=true`);
   await expect(page.getByLabel("Only late")).toBeChecked();
+  await expect(page.getByText("No cash that you hold is past its promised day.")).toBeVisible();
 
   const shop = await visit({ storageState: owner });
   await shop.goto("/cash-on-delivery");

@@ -10,7 +10,7 @@ import { useMay } from "../../api/operator-session";
 import { BackLink } from "../../components/back-link";
 import { CashLate } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
-import { EmptyState } from "../../components/empty-state";
+import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
@@ -107,9 +107,16 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
       rowKey={(row) => row.orderId}
       showsCount
       empty={
-        <EmptyState icon={<IconCash size={28} />} title="Nothing to settle">
-          Cash appears here when it is reported as handed over.
-        </EmptyState>
+        isLate ? (
+          <NoMatches onClear={() => change({ late: undefined })}>
+            No cash that you hold is past its promised day. Late cash that is still with drivers is not in
+            this list.
+          </NoMatches>
+        ) : (
+          <EmptyState icon={<IconCash size={28} />} title="Nothing to settle">
+            Cash appears here when it is reported as handed over.
+          </EmptyState>
+        )
       }
     >
       {maySettle && cash.rows.length > 0 && (
