@@ -96,7 +96,7 @@ async fn every_error_names_its_line() {
     });
     portal.peers.answer(&call, 400, of_wallet);
     let refused = operator.post(&path, transfer("order\na\nb")).await;
-    assert_eq!(errors(&refused.body), [("csv[3]", "Line 3: It is settled.")]);
+    assert_eq!(errors(&refused.body), [("csv[3]", "Line 3, b: It is settled.")]);
     // One entry, which says that nothing was booked.
     let log = operator.get("/v1/operator/audit-log?withoutReads=true").await.body;
     let newest = &log["data"][0];
@@ -110,6 +110,7 @@ async fn every_error_names_its_line() {
     portal.peers.answer(format!("{call}/check"), 200, checked);
     let seen = operator.post(&format!("{path}/check"), json!({ "csv": "order\na\na" })).await;
     assert_eq!((seen.status, &seen.body["refused"][0]["position"]), (200, &json!(3)));
+    assert_eq!(seen.body["refused"][0]["message"], "a: Twice.");
 }
 
 #[tokio::test]

@@ -54,8 +54,8 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(dialog.getByText("Line 3: The amount must be rupees above 0, such as 1250.50.")).toBeVisible();
   await page.keyboard.press("Escape");
   await upload("order,amount,note\npaid-2,1200\nnever-placed\n");
-  await expect(dialog.getByText("Line 2: ₹1,250.50 was handed over.")).toBeVisible();
-  await expect(dialog.getByText("Line 3: The business has no order")).toBeVisible();
+  await expect(dialog.getByText("Line 2, paid-2: ₹1,250.50 was handed over.")).toBeVisible();
+  await expect(dialog.getByText("Line 3, never-placed: The business has no order")).toBeVisible();
   await check(page, "operator-remittance-refused", { bothSizes: true });
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await upload("order,amount,note\npaid-2,1200,torn note\npaid-3\n");

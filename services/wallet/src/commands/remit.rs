@@ -66,12 +66,24 @@ pub(crate) async fn check(
         .read(async |conn| {
             let ids = order_ids(conn, business, orders).await?;
             let cash = store::cash::find_orders(conn, business, &ids).await?;
-            Ok(RemittancePlan::of(orders, &cash))
+            plan(conn, business, orders, &cash).await
         })
         .await
 }
 
-/// The ids of the named orders. Omits references without cash to settle.
+async fn plan(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    orders: &[WantedOrder],
+    cash: &[CashRecord],
+) -> Result<RemittancePlan, StoreError> {
+    let settled: Vec<OrderId> =
+        cash.iter().filter(|record| record.settled.is_some()).map(|record| record.order).collect();
+    let paid = store::remittances::of_cash(conn, &[business], &settled).await?;
+    Ok(RemittancePlan::of(orders, cash, &paid))
+}
+
+/// The ids of the named orders. Omits references without cash to settle, unless it was settled lately.
 async fn order_ids(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -84,7 +96,11 @@ async fn order_ids(
             OrderName::Reference(reference) => references.push(reference.clone()),
         }
     }
-    ids.extend(store::cash::unsettled_by_reference(conn, business, &references).await?);
+    let unsettled = store::cash::unsettled_by_reference(conn, business, &references).await?;
+    if unsettled.len() < references.len() {
+        ids.extend(store::cash::settled_by_reference(conn, business, &references).await?);
+    }
+    ids.extend(unsettled);
     Ok(ids)
 }
 
@@ -108,7 +124,7 @@ async fn settle(
     request: &NewRemittance,
     cash: &[CashRecord],
 ) -> Result<Remitted, RemitError> {
-    let plan = RemittancePlan::of(&request.orders, cash);
+    let plan = plan(conn, request.business, &request.orders, cash).await?;
     let total = plan.total();
     if !plan.refused.is_empty() {
         return Err(RemitError::Refused(plan.refused));

@@ -1,7 +1,7 @@
 //! Remittances: one bank transfer pays out the cash of many orders. Each order is settled with the amount that was handed
 //! over. Another amount needs a note, and stays visible as a discrepancy.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use domain::{BusinessId, OrderId, Paise, RemittanceId, composed};
@@ -66,14 +66,17 @@ pub(crate) struct RemittedOrder {
 }
 
 /// Why an order cannot be settled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OrderRefusal {
-    /// The business has no such order with cash. Of a reference: none whose cash is to be settled.
+    /// The business has no such order with cash. Of a reference: none whose cash is to be settled, or was settled lately.
     Unknown,
     /// Another line names the same order.
     Repeated,
     NotHandedOver,
-    AlreadySettled,
+    AlreadySettled {
+        /// Of the remittance that paid it.
+        bank_reference: Option<String>,
+    },
     /// Nothing was handed over, and the line names no amount.
     NothingHandedOver,
     /// The amount differs from this one without a note.
@@ -94,7 +97,12 @@ impl RemittancePlan {
         Paise::new(self.accepted.iter().map(|order| order.amount.get()).sum())
     }
 
-    pub(crate) fn of(wanted: &[WantedOrder], cash: &[CashRecord]) -> Self {
+    /// `paid` are the remittances of settled orders.
+    pub(crate) fn of(
+        wanted: &[WantedOrder],
+        cash: &[CashRecord],
+        paid: &BTreeMap<OrderId, Remittance>,
+    ) -> Self {
         let by_name =
             by_name(cash.iter().map(|record| (record.order, record.order_reference.as_str(), record)));
         let mut plan = Self::default();
@@ -103,6 +111,10 @@ impl RemittancePlan {
             let decided = match by_name.get(&line.name) {
                 None => Err(OrderRefusal::Unknown),
                 Some(record) if !seen.insert(record.order) => Err(OrderRefusal::Repeated),
+                Some(record) if record.settled.is_some() => {
+                    let bank_reference = paid.get(&record.order).map(|by| by.bank_reference.clone());
+                    Err(OrderRefusal::AlreadySettled { bank_reference })
+                }
                 Some(record) => settle(line, record),
             };
             match decided {
@@ -115,9 +127,6 @@ impl RemittancePlan {
 }
 
 fn settle(line: &WantedOrder, record: &CashRecord) -> Result<RemittedOrder, OrderRefusal> {
-    if record.settled.is_some() {
-        return Err(OrderRefusal::AlreadySettled);
-    }
     let handed_over = record.handed_over.ok_or(OrderRefusal::NotHandedOver)?.amount;
     let amount = line.amount.unwrap_or(handed_over);
     if amount <= Paise::ZERO {
@@ -220,10 +229,11 @@ mod tests {
                 line("\u{f1}", Some(60), Some("bank fee")),
             ],
             &cash,
+            &BTreeMap::new(),
         );
         let refused = [
             (1, OrderRefusal::Repeated),
-            (2, OrderRefusal::AlreadySettled),
+            (2, OrderRefusal::AlreadySettled { bank_reference: None }),
             (3, OrderRefusal::NotHandedOver),
             (4, OrderRefusal::NoteMissing(Paise::new(90))),
             (5, OrderRefusal::NothingHandedOver),
@@ -248,7 +258,7 @@ mod tests {
             orders,
         };
         let lines = vec![line("a", None, None), line("b", Some(80), Some("short"))];
-        let orders = RemittancePlan::of(&lines, &cash).accepted;
+        let orders = RemittancePlan::of(&lines, &cash, &BTreeMap::new()).accepted;
         let stored = Remittance {
             id: RemittanceId::generate(&scene.clock, &scene.entropy),
             business: scene.business,
@@ -296,7 +306,7 @@ mod tests {
             let wanted: Vec<_> = lines.iter()
                 .map(|(index, amount, noted)| line(&index.to_string(), *amount, noted.then_some("why")))
                 .collect();
-            let plan = RemittancePlan::of(&wanted, &records);
+            let plan = RemittancePlan::of(&wanted, &records, &BTreeMap::new());
             prop_assert_eq!(plan.accepted.len() + plan.refused.len(), wanted.len());
             let ids: HashSet<_> = plan.accepted.iter().map(|order| order.order).collect();
             prop_assert_eq!(ids.len(), plan.accepted.len());

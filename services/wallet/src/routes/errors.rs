@@ -51,7 +51,13 @@ pub(super) fn order_refusal(refusal: OrderRefusal) -> (&'static str, String) {
             "not_handed_over",
             "The cash of this order is not reported as handed over. Settle it afterwards.",
         ),
-        OrderRefusal::AlreadySettled => ("already_settled", "The cash of this order is already settled."),
+        OrderRefusal::AlreadySettled { bank_reference: None } => {
+            ("already_settled", "The cash of this order is already settled, without a bank transfer.")
+        }
+        OrderRefusal::AlreadySettled { bank_reference: Some(reference) } => {
+            let message = format!("The bank transfer {reference} has already paid this order.");
+            return ("already_settled", message);
+        }
         OrderRefusal::NothingHandedOver => (
             "nothing_handed_over",
             "No cash of this order was handed over. Name the amount that was paid out.",

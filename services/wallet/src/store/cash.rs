@@ -205,16 +205,41 @@ const UNSETTLED: &str = "
     SELECT order_id FROM cash
     WHERE business_id = $1 AND settled_at IS NULL AND normalize(order_reference) = ANY($2)";
 
+/// Of the cash that was settled last, which is enough for what somebody pays twice. By the index `cash_settled`.
+const SETTLED: &str = "
+    SELECT order_id FROM (
+        SELECT order_id, order_reference FROM cash
+        WHERE business_id = $1 AND settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT 20000) AS latest
+    WHERE normalize(order_reference) = ANY($2)";
+
 /// The ids of orders with these composed references whose cash is not settled.
 pub(crate) async fn unsettled_by_reference(
+    conn: &AsyncPgConnection,
+    business: BusinessId,
+    references: &[String],
+) -> Result<Vec<OrderId>, StoreError> {
+    by_reference(conn, UNSETTLED, business, references).await
+}
+
+/// As [`unsettled_by_reference`], of cash that was settled lately.
+pub(crate) async fn settled_by_reference(
+    conn: &AsyncPgConnection,
+    business: BusinessId,
+    references: &[String],
+) -> Result<Vec<OrderId>, StoreError> {
+    by_reference(conn, SETTLED, business, references).await
+}
+
+async fn by_reference(
     mut conn: &AsyncPgConnection,
+    sql: &'static str,
     business: BusinessId,
     references: &[String],
 ) -> Result<Vec<OrderId>, StoreError> {
     if references.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<OrderRow> = statement(UNSETTLED)
+    let rows: Vec<OrderRow> = statement(sql)
         .bind::<Text, _>(business.to_string())
         .bind::<Array<Text>, _>(references.to_vec())
         .load(&mut conn)

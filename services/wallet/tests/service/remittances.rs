@@ -158,6 +158,11 @@ async fn one_order_that_cannot_be_settled_refuses_all_of_them() {
     let checked = harness.wallet.check_remittance(business, &check).await.expect("a check");
     let refused: Vec<_> = checked.refused.iter().map(|line| (line.position, line.code.as_str())).collect();
     assert_eq!(refused, expected);
+    assert_eq!(checked.refused[0].message, "The bank transfer UTR 1 has already paid this order.");
+    // By its reference too.
+    let named = RemittanceCheckRequest { orders: vec![line(format!("shop {}", orders[0]))] };
+    let named = harness.wallet.check_remittance(business, &named).await.expect("a check");
+    assert_eq!(named.refused[0].code, "already_settled");
     assert_eq!((checked.total_paise.get(), checked.orders.len()), (1_000, 1));
     let refused = codes(harness.wallet.remit(business, &request("UTR 2", lines)).await);
     let expected = expected.map(|(position, code)| (format!("orders[{position}]"), code.to_owned()));

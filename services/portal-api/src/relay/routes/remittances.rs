@@ -95,7 +95,7 @@ pub(crate) async fn create(
     operation_id = "checkRemittance",
     tag = "Operator",
     summary = "Look at what a remittance would settle",
-    description = "Changes nothing. `position` of a refused order is its line in the file, from 1.",
+    description = "Changes nothing. `position` of a refused order is its line in the file, from 1, and its message names it as the file does.",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = cash_bodies::CheckRemittance,
     responses((status = 200, description = "The orders that can be settled, and those that cannot.", body = RemittanceCheck)),
@@ -111,8 +111,10 @@ pub(crate) async fn check(
     let checked = state.peers.wallet.check_remittance(business, &request).await;
     let mut checked = checked.map_err(|error| with_line_numbers(error, &lines))?;
     for refused in &mut checked.refused {
-        let line = lines.get(refused.position).map_or(0, |line| line.number);
-        refused.position = usize::try_from(line).unwrap_or_default();
+        if let Some(line) = lines.get(refused.position) {
+            refused.position = usize::try_from(line.number).unwrap_or_default();
+            refused.message = format!("{}: {}", line.order, refused.message);
+        }
     }
     Ok(HttpResponse::Ok().json(checked))
 }
@@ -261,14 +263,15 @@ fn wanted(line: &Line) -> RemittanceLine {
     RemittanceLine { order: line.order.clone(), amount_paise: line.amount, note: line.note.clone() }
 }
 
-/// Wallet names the orders by their place in the list, the file by its lines.
+/// Wallet names the orders by their place in the list, the file by its lines, and people by their references.
 fn with_line_numbers(error: CallError, lines: &[Line]) -> CallError {
     let CallError::Refused { service, mut refusal } = error else { return error };
     for error in refusal.rest.get_mut("errors").and_then(Value::as_array_mut).into_iter().flatten() {
         let position = error["field"].as_str().and_then(|field| field.strip_prefix("orders["));
         let position = position.and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
         if let Some(line) = position.and_then(|position| lines.get(position)) {
-            let message = format!("Line {}: {}", line.number, error["message"].as_str().unwrap_or_default());
+            let message = error["message"].as_str().unwrap_or_default();
+            let message = format!("Line {}, {}: {message}", line.number, line.order);
             error["field"] = format!("csv[{}]", line.number).into();
             error["message"] = message.into();
         }

@@ -77,7 +77,7 @@ function Refused({ check, onClose }: { check: RemittanceCheck; onClose: () => vo
         <List size="sm" mt={6}>
           {refused.slice(0, LISTED_MAX).map((line) => (
             <List.Item key={line.position}>
-              Line {line.position}: {line.message}
+              Line {line.position}, {line.message}
             </List.Item>
           ))}
           {refused.length > LISTED_MAX && <List.Item>And {refused.length - LISTED_MAX} more.</List.Item>}
