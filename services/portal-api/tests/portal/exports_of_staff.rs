@@ -80,7 +80,12 @@ async fn all_of_the_staff_exports_cash() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;
     let list = format!("GET /wallet/internal/wallets/{}/cash", owner.business);
-    portal.peers.answer(list, 200, answer_of(&cash()));
+    let mut found = answer_of(&cash());
+    found["data"][0]["remittance"] =
+        json!({ "id": "rem_01ARZ3NDEKTSV4RRFFQ69G5FAV", "bankReference": "UTR 7", "paidOn": "2026-01-09" });
+    found["data"][0]["difference"] =
+        json!({ "reportedPaise": null, "owner": "Ravi", "note": "asked", "resolution": "found" });
+    portal.peers.answer(list, 200, found);
     let (mut viewer, _) = person(&portal, "viewer@carrier.example", "viewer").await;
     let call = format!("{BUSINESSES}/{}/cod/exports?status=collected", owner.business);
     let begun = viewer.post(&call, json!({})).await;
@@ -89,7 +94,14 @@ async fn all_of_the_staff_exports_cash() {
     assert_eq!(done(&mut viewer, &path).await["rows"], 1);
     let text = viewer.get(&format!("{path}/file")).await.body.as_str().unwrap().to_owned();
     assert!(text.contains(",shop-1,collected,11.00,10.00,,,yes,2026-01-01 05:30:00,"), "{text}");
-    assert!(text.ends_with(",2026-01-08,,-1.00\r\n"), "{text}");
+    assert!(text.ends_with(",2026-01-08,UTR 7,-1.00,2026-01-09,Ravi,asked,found\r\n"), "{text}");
+    // A business does not learn who clears it.
+    let mut client = owner.client;
+    let begun = client.post("/v1/portal/cod/exports", json!({})).await;
+    let path = format!("/v1/portal/exports/{}", begun.body["id"].as_str().unwrap());
+    assert_eq!(done(&mut client, &path).await["rows"], 1);
+    let text = client.get(&format!("{path}/file")).await.body.as_str().unwrap().to_owned();
+    assert!(text.ends_with(",2026-01-08,UTR 7,-1.00,2026-01-09\r\n"), "{text}");
     assert_eq!(viewer.delete(&path).await.status, 204);
     let unknown = format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/cod/exports");
     assert_eq!(viewer.post(&unknown, json!({})).await.code(), "business_not_found");

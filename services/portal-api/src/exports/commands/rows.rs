@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, OrderId, Paise};
+use identity::Realm;
 use internal_api::CallError;
 use internal_api::cash::{CashQuery, CashView};
 use internal_api::orders::{OrderView, OrdersQuery};
@@ -23,8 +24,15 @@ pub(crate) struct Rows {
 
 /// The list that becomes the file.
 pub(crate) enum Source {
-    Orders { query: OrdersQuery, mask: Option<Mask> },
-    Cash(CashQuery),
+    Orders {
+        query: OrdersQuery,
+        mask: Option<Mask>,
+    },
+    /// The staff sees who clears a difference.
+    Cash {
+        query: CashQuery,
+        of_staff: bool,
+    },
 }
 
 impl Source {
@@ -38,7 +46,8 @@ impl Source {
                 Self::Orders { query, mask: (!export.shows_customers).then(Mask::of_customers) }
             }
             ExportKind::Cash => {
-                Self::Cash(CashQuery { limit: Some(PAGE), ..serde_json::from_value(filter)? })
+                let query = CashQuery { limit: Some(PAGE), ..serde_json::from_value(filter)? };
+                Self::Cash { query, of_staff: export.realm == Realm::Staff }
             }
         })
     }
@@ -46,7 +55,8 @@ impl Source {
     pub(crate) fn columns(&self, region: RegionFormat, now: DateTime<Utc>) -> Vec<String> {
         let names = match self {
             Self::Orders { .. } => &ORDER_COLUMNS[..],
-            Self::Cash(_) => &CASH_COLUMNS[..],
+            Self::Cash { of_staff: true, .. } => &CASH_COLUMNS[..],
+            Self::Cash { of_staff: false, .. } => &CASH_COLUMNS[..CASH_COLUMNS_OF_BUSINESS],
         };
         let zone = now.with_timezone(&region.zone).format("%Z").to_string();
         names.iter().map(|name| name.replace("{zone}", &zone)).collect()
@@ -56,7 +66,7 @@ impl Source {
     pub(crate) fn oldest(&self, business_since: DateTime<Utc>) -> DateTime<Utc> {
         let from = match self {
             Self::Orders { query, .. } => query.created_from.as_deref().and_then(|from| from.parse().ok()),
-            Self::Cash(_) => None,
+            Self::Cash { .. } => None,
         };
         from.map_or(business_since, |from: DateTime<Utc>| from.max(business_since))
     }
@@ -72,12 +82,12 @@ impl Source {
                 let rows = page.data.into_iter().map(|order| order_row(masked(order, *mask))).collect();
                 Ok(Rows { rows, next })
             }
-            Self::Cash(query) => {
+            Self::Cash { query, of_staff } => {
                 let page = state.peers.wallet.cash(business, query).await?;
                 query.totals = Some("false".to_owned());
                 let next = page.data.last().map(|cash| cash.order_id).filter(|_| page.has_more);
                 query.starting_after = next.map(|order| order.to_string());
-                Ok(Rows { rows: page.data.iter().map(cash_row).collect(), next })
+                Ok(Rows { rows: page.data.iter().map(|cash| cash_row(cash, *of_staff)).collect(), next })
             }
         }
     }
@@ -166,7 +176,9 @@ fn address(delivery: &Value) -> String {
     lines.collect::<Vec<_>>().join(", ")
 }
 
-const CASH_COLUMNS: [&str; 15] = [
+/// Without those of the staff.
+const CASH_COLUMNS_OF_BUSINESS: usize = 16;
+const CASH_COLUMNS: [&str; 19] = [
     "Order",
     "Reference",
     "Status",
@@ -182,10 +194,15 @@ const CASH_COLUMNS: [&str; 15] = [
     "Promised on",
     "Bank reference",
     "Difference (INR)",
+    "Paid on",
+    "Owner of the discrepancy",
+    "Note",
+    "Closed because",
 ];
 
-fn cash_row(cash: &CashView) -> Vec<Cell> {
-    vec![
+fn cash_row(cash: &CashView, of_staff: bool) -> Vec<Cell> {
+    let difference = cash.difference.as_ref();
+    let mut row = vec![
         cash.order_id.to_string().into(),
         cash.order_reference.as_str().into(),
         cash.status.as_str().into(),
@@ -205,7 +222,13 @@ fn cash_row(cash: &CashView) -> Vec<Cell> {
         cash.promised_on.into(),
         cash.remittance.as_ref().map(|remittance| remittance.bank_reference.as_str()).into(),
         cash.difference_paise.into(),
-    ]
+        cash.remittance.as_ref().map(|remittance| remittance.paid_on).into(),
+        difference.and_then(|known| known.owner.as_deref()).into(),
+        difference.and_then(|known| known.note.as_deref()).into(),
+        difference.and_then(|known| known.resolution.as_deref()).into(),
+    ];
+    row.truncate(if of_staff { CASH_COLUMNS.len() } else { CASH_COLUMNS_OF_BUSINESS });
+    row
 }
 
 #[cfg(test)]
@@ -290,8 +313,11 @@ mod tests {
         let orders = Source::Orders { query, mask: None };
         let columns = orders.columns(region, at("2026-01-01T00:00:00Z"));
         assert_eq!(columns[24], "Placed (IST)");
-        let cash = Source::Cash(CashQuery::default());
-        assert_eq!(cash.columns(region, at("2026-01-01T00:00:00Z")).len(), CASH_COLUMNS.len());
+        let of = |of_staff| Source::Cash { query: CashQuery::default(), of_staff };
+        let columns = |of_staff| of(of_staff).columns(region, at("2026-01-01T00:00:00Z"));
+        assert_eq!(columns(true).len(), CASH_COLUMNS.len());
+        assert!(columns(false).iter().all(|name| !name.contains("Owner") && !name.contains("because")));
+        let cash = of(false);
         let since = at("2025-01-01T00:00:00Z");
         assert_eq!(orders.oldest(since), at("2026-01-01T18:30:00Z"));
         assert_eq!(orders.oldest(at("2026-06-01T00:00:00Z")), at("2026-06-01T00:00:00Z"));
