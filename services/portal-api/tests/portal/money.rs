@@ -66,14 +66,18 @@ async fn an_export_has_every_line_and_no_formula() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     know_reference(&portal, &owner, "=cmd|' /C calc'!A0");
-    statement(&portal, &owner, &[entry(2, Some(ORDER), None), entry(1, None, Some("a,\"b\""))], false);
+    let (mut debit, mut credit) = (entry(2, Some(ORDER), None), entry(1, None, Some("a,\"b\"")));
+    debit["takesBack"] = json!({ "kind": "refund", "orderId": ORDER, "reference": null, "createdAt": AT });
+    credit["leftPaise"] = json!(9_900);
+    statement(&portal, &owner, &[debit, credit], false);
     let expected = format!(
         "id,createdAt,kind,amountPaise,balanceAfterPaise,orderId,orderReference,reference,transferId,reverses,\
-         owedPaise,reason,createdAtLocal,kindLabel,amountRupees,owedRupees,balanceAfterRupees\r\n\
+         owedPaise,reason,createdAtLocal,kindLabel,amountRupees,owedRupees,balanceAfterRupees,\
+         takesBack,leftPaise,leftRupees\r\n\
          2,2026-01-01T00:00:00Z,delivery_fee,-4900,5100,{ORDER},'=cmd|' /C calc'!A0,,\
-         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Delivery fee,-49.00,0.00,51.00\r\n\
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Delivery fee,-49.00,0.00,51.00,Refund {ORDER},,\r\n\
          1,2026-01-01T00:00:00Z,operator_credit,10000,5100,,,\"a,\"\"b\"\"\",\
-         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Credit,100.00,0.00,51.00\r\n"
+         trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Credit,100.00,0.00,51.00,,9900,99.00\r\n"
     );
     let by_name = owner.client.open("/v1/portal/wallet/entries.csv").await;
     assert_eq!(by_name.headers()["content-type"], "text/csv; charset=utf-8");

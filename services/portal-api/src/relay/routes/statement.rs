@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::{BusinessId, Mode, OrderId};
 use internal_api::orders::OrdersQuery;
-use internal_api::wallet::{EntriesQuery, EntryView, StatementPeriod};
+use internal_api::wallet::{EntriesQuery, EntryView, StatementPeriod, TakesBackView};
 use internal_api::{CallError, Page};
 use web::{ApiError, TextRule, read_query};
 
@@ -26,8 +26,8 @@ const ORDER_REFERENCE: TextRule = TextRule::line(128);
 const EXPORT_PAGE: usize = 100;
 
 /// The names of the JSON fields, then the same for people: the time in the operator's time zone, the kind in words, and amounts
-/// in rupees.
-const COLUMNS: [&str; 17] = [
+/// in rupees. Later fields follow, because programs know columns by their position.
+const COLUMNS: [&str; 20] = [
     "id",
     "createdAt",
     "kind",
@@ -45,6 +45,9 @@ const COLUMNS: [&str; 17] = [
     "amountRupees",
     "owedRupees",
     "balanceAfterRupees",
+    "takesBack",
+    "leftPaise",
+    "leftRupees",
 ];
 
 /// JSON, or CSV if the client accepts it.
@@ -286,8 +289,17 @@ fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
         csv::rupees(entry.amount_paise),
         csv::rupees(entry.owed_paise),
         csv::rupees(entry.balance_after_paise),
+        csv::without_formulas(&entry.takes_back.as_ref().map(taken_back).unwrap_or_default()),
+        entry.left_paise.map(|left| left.get().to_string()).unwrap_or_default(),
+        entry.left_paise.map(csv::rupees).unwrap_or_default(),
     ];
     csv::record(written)
+}
+
+/// What a debit takes back: its kind, and its order or its reference.
+fn taken_back(deposit: &TakesBackView) -> String {
+    let of = deposit.order_id.map(|order| order.to_string()).or_else(|| deposit.reference.clone());
+    format!("{} {}", label(&deposit.kind), of.unwrap_or_default()).trim_end().to_owned()
 }
 
 /// The words of the pages (`entry-labels.ts`).
