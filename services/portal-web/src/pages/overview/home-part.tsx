@@ -10,6 +10,7 @@ import { Money } from "../../components/money";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import { minutesInWords } from "../../format/failure-labels";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
+import { formatShare } from "../../format/percent";
 import { toLocalTime } from "../../format/region";
 import { joinList, serviceName } from "../../format/service-names";
 import { FailingEndpoints } from "../webhooks/failing-endpoints";
@@ -157,7 +158,7 @@ function Rate({ orders }: { orders: Orders }) {
       name="Delivery rate"
       hint={ended > 0 ? `${delivered} of ${ended} delivered, last 7 days` : "No delivery ended in 7 days"}
     >
-      {ended > 0 ? `${Math.floor((delivered * 1000) / ended) / 10} %` : "–"}
+      {ended > 0 ? formatShare(delivered, ended) : "–"}
     </Figure>
   );
 }
