@@ -2,6 +2,7 @@
 
 mod placeholder;
 mod sender;
+mod standing_texts;
 mod template;
 mod texts;
 mod transport;

@@ -83,9 +83,14 @@ pub(crate) enum Mail<'a> {
     /// To the owners.
     BusinessSuspended {
         at: DateTime<Utc>,
+        reason: Option<&'a str>,
     },
     /// To the owners.
     SuspensionLifted {
+        at: DateTime<Utc>,
+    },
+    /// To the owners.
+    LiveAccessGranted {
         at: DateTime<Utc>,
     },
     /// To the owners.
@@ -213,38 +218,37 @@ impl Mail<'_> {
     }
 
     fn content(&self, brand: &str, links: &Links, region: RegionFormat) -> Content {
+        let time = |at: &DateTime<Utc>| region.time(*at);
         match self {
             Self::PasswordReset { token, expires_at } => {
-                texts::password_reset(brand, links.reset_password(token), &region.time(*expires_at))
+                texts::password_reset(brand, links.reset_password(token), &time(expires_at))
             }
             Self::ConfirmEmail { token, expires_at } => {
-                texts::confirm_email(brand, links.confirm_email(token), &region.time(*expires_at))
+                texts::confirm_email(brand, links.confirm_email(token), &time(expires_at))
             }
             Self::ConfirmNewEmail { token, expires_at } => {
-                texts::confirm_new_email(brand, links.confirm_email(token), &region.time(*expires_at))
+                texts::confirm_new_email(brand, links.confirm_email(token), &time(expires_at))
             }
             Self::EmailChangeRequested { at } => {
-                texts::email_change_requested(brand, links.page("account"), &region.time(*at))
+                texts::email_change_requested(brand, links.page("account"), &time(at))
             }
-            Self::EmailChanged { at } => {
-                texts::email_changed(brand, links.page("account"), &region.time(*at))
-            }
+            Self::EmailChanged { at } => texts::email_changed(brand, links.page("account"), &time(at)),
             Self::PasswordChanged { at } => {
-                texts::password_changed(brand, Part::Portal, links.page("reset-password"), &region.time(*at))
+                texts::password_changed(brand, Part::Portal, links.page("reset-password"), &time(at))
             }
             Self::SecondFactor { news, at } => {
-                texts::second_factor(brand, Part::Portal, *news, links.page("account"), &region.time(*at))
+                texts::second_factor(brand, Part::Portal, *news, links.page("account"), &time(at))
             }
             Self::StaffPasswordChanged { at } => {
-                texts::password_changed(brand, Part::Console, links.console_page(ACCOUNT), &region.time(*at))
+                texts::password_changed(brand, Part::Console, links.console_page(ACCOUNT), &time(at))
             }
             Self::StaffSecondFactor { news, at } => {
                 let link = links.console_page(ACCOUNT);
-                texts::second_factor(brand, Part::Console, *news, link, &region.time(*at))
+                texts::second_factor(brand, Part::Console, *news, link, &time(at))
             }
             Self::StaffRoleChanged { from, to, at } => {
                 let roles = (from.as_str(), to.as_str());
-                texts::role_changed(brand, roles, links.console_page(ACCOUNT), &region.time(*at))
+                texts::role_changed(brand, roles, links.console_page(ACCOUNT), &time(at))
             }
             Self::NewBrowser { part, browser, address, at } => {
                 let link = match part {
@@ -252,24 +256,23 @@ impl Mail<'_> {
                     Part::Console => links.console_page(ACCOUNT),
                 };
                 let contact = texts::contact(*part);
-                texts::new_browser(brand, (browser, *address), &region.time(*at), link, contact)
+                texts::new_browser(brand, (browser, *address), &time(at), link, contact)
             }
             Self::Invitation { business_name, invited_by, role, token, expires_at } => {
                 let link = links.invitation(token);
-                texts::invitation(brand, (business_name, invited_by), *role, link, &region.time(*expires_at))
+                texts::invitation(brand, (business_name, invited_by), *role, link, &time(expires_at))
             }
             Self::NewOwner { email } => texts::new_owner(email, links.page("account/team")),
             Self::ResetLinkIssued { email, at } => {
-                texts::reset_link_issued(email, &region.time(*at), links.page("account/audit-log"))
+                texts::reset_link_issued(email, &time(at), links.page("account/audit-log"))
             }
-            Self::BusinessSuspended { at } => {
-                texts::business_suspended(brand, &region.time(*at), links.page(""))
+            Self::BusinessSuspended { at, reason } => {
+                standing_texts::suspended(brand, (&time(at), *reason), links.page(""))
             }
-            Self::SuspensionLifted { at } => {
-                texts::suspension_lifted(brand, &region.time(*at), links.page(""))
-            }
+            Self::SuspensionLifted { at } => standing_texts::lifted(brand, &time(at), links.page("")),
+            Self::LiveAccessGranted { at } => standing_texts::live_access(brand, &time(at), links.page("")),
             Self::Closing { news, at } => {
-                texts::closing(brand, *news, &region.time(*at), links.page("account/closing"))
+                texts::closing(brand, *news, &time(at), links.page("account/closing"))
             }
             Self::EndpointFailing { percent } => texts::endpoint_failing(*percent, links.page("webhooks")),
             Self::EndpointDisabled { reason } => texts::endpoint_disabled(reason, links.page("webhooks")),
@@ -279,7 +282,7 @@ impl Mail<'_> {
                     Part::Portal => links.page("exports"),
                     Part::Console => links.console_page("operator/exports"),
                 };
-                texts::export_ready(&region.number(*rows), &region.time(*expires_at), link)
+                texts::export_ready(&region.number(*rows), &time(expires_at), link)
             }
             Self::LowBalance { balance, threshold } => {
                 texts::low_balance(&region.money(*balance), &region.money(*threshold), links.page("wallet"))
@@ -324,7 +327,6 @@ mod tests {
         let links = Links::new(Url::parse("https://portal.example.com").unwrap());
         for (news, subject) in [
             (ClosingNews::Begun, "Your Waybill account is being closed"),
-            (ClosingNews::TakenOver, "Your Waybill account is being closed by your delivery company"),
             (ClosingNews::Withdrawn, "Your Waybill account stays open"),
             (ClosingNews::Completed, "Your Waybill account was closed"),
         ] {

@@ -41,7 +41,7 @@ const UNREQUESTED: &str =
     "If you did not request this, ignore this e-mail. Only you received this link. Do not share it.";
 const LINK_IS_SECRET: &str = "Only you received this link. Do not share it.";
 const TO_THE_TEAM: &str = "You receive this because of your role in your business.";
-const TO_OWNERS: &str = "You receive this because you are an owner of your business.";
+pub(super) const TO_OWNERS: &str = "You receive this because you are an owner of your business.";
 const ABOUT_LINKS: &str = "For your security, the user and all owners receive this e-mail whenever the operator creates such a link.";
 const FOR_SECURITY: &str = "For your security, you receive this e-mail whenever your password changes.";
 
@@ -291,34 +291,6 @@ pub(super) fn reset_link_issued(email: &str, at: &str, link: String) -> Content 
         button: "View audit log",
         link,
         footer: ABOUT_LINKS,
-    }
-}
-
-pub(super) fn business_suspended(brand: &str, at: &str, link: String) -> Content {
-    Content {
-        subject: format!("Your {brand} account was suspended"),
-        paragraphs: vec![
-            format!("Your delivery company suspended your business on {at}. New live orders are refused."),
-            "Placed orders continue, and you can still log in. Test orders work. To lift the suspension, contact your \
-             delivery company."
-                .to_owned(),
-        ],
-        button: "View your account",
-        link,
-        footer: TO_OWNERS,
-    }
-}
-
-pub(super) fn suspension_lifted(brand: &str, at: &str, link: String) -> Content {
-    Content {
-        subject: format!("The suspension of your {brand} account was lifted"),
-        paragraphs: vec![
-            format!("Your delivery company lifted the suspension of your business on {at}."),
-            "The overview shows whether live orders are unlocked.".to_owned(),
-        ],
-        button: "View overview",
-        link,
-        footer: TO_OWNERS,
     }
 }
 

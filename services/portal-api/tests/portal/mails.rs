@@ -9,7 +9,7 @@ use diesel::sql_types::{BigInt, Text};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use domain::{EndpointId, Paise};
 use events::{Body, EndpointDisabled, EndpointFailing, WalletLowBalance, WalletMoneyTakenBack};
-use serde_json::json;
+use serde_json::{Value, json};
 use settings::Secret;
 use test_kit::{metrics, until};
 
@@ -91,20 +91,29 @@ async fn owners_are_informed_of_a_suspension_and_of_its_end() {
     let path = format!("/v1/operator/businesses/{}", owner.business);
     for (change, mails) in [
         (json!({ "status": "active" }), 0),
-        (json!({ "status": "suspended" }), 1),
-        (json!({ "status": "suspended", "liveAccess": "active" }), 1),
-        (json!({ "status": "inactive" }), 2),
-        (json!({ "status": "active" }), 2),
+        (json!({ "status": "suspended", "reason": "Two cheques <bounced>" }), 1),
+        (json!({ "status": "suspended", "liveAccess": "active" }), 2),
+        (json!({ "status": "inactive", "liveAccess": "active" }), 3),
+        (json!({ "status": "active" }), 3),
     ] {
         assert_eq!(portal.operator().patch(&path, change.clone()).await.status, 200);
         assert_eq!(folder.wait_for(invited + mails).await.len(), invited + mails, "{change}");
     }
     until("nothing waits", async || waiting(&portal).await == 0).await;
     let mails = folder.mails().split_off(invited);
-    assert_eq!(recipients(&mails), ["owner@shop.example"; 2]);
+    assert_eq!(recipients(&mails), ["owner@shop.example"; 3]);
     assert_eq!(mails[0].subject, "Your Waybill account was suspended");
     assert!(mails[0].text.contains("New live orders are refused"), "{}", mails[0].text);
-    assert_eq!(mails[1].subject, "The suspension of your Waybill account was lifted");
+    assert!(mails[0].text.contains("Its reason: Two cheques <bounced>"), "{}", mails[0].text);
+    assert_eq!(mails[1].subject, "Your Waybill account has live access");
+    assert_eq!(mails[2].subject, "The suspension of your Waybill account was lifted");
+    let log = owner.client.get("/v1/portal/audit-log?action=business.changed").await.body;
+    let reasons: Vec<_> =
+        log["data"].as_array().unwrap().iter().map(|entry| &entry["details"]["reason"]).collect();
+    let none = Value::Null;
+    assert_eq!(reasons, [&none, &none, &none, &json!("Two cheques <bounced>"), &none]);
+    let refused = portal.operator().patch(&path, json!({ "status": "active", "reason": "x" })).await;
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["reason"]));
 }
 
 #[tokio::test]

@@ -92,10 +92,13 @@ test("a suspended business cannot place live orders until the suspension is lift
   const standing = page.getByRole("status", { name: "Business" });
   await page.getByRole("button", { name: "Suspend" }).click();
   const question = page.getByRole("dialog", { name: `Suspend ${business.name}?` });
+  await question.getByLabel("Reason").fill("A cheque bounced");
   await question.getByRole("button", { name: "Suspend" }).click();
   await expect(standing.getByText("Suspended")).toBeVisible();
   await page.getByRole("tab", { name: "Audit log" }).click();
-  await expect(row(page, "Audit log", "Business suspended")).toBeVisible();
+  await expect(
+    row(page, "Audit log", "Business suspended").getByText("Reason: A cheque bounced"),
+  ).toBeVisible();
   await expect(page.getByText("but no secrets and no postal addresses.")).toBeVisible();
   await screenshot(page, "operator-audit-words");
   await page.getByRole("tab", { name: "Status" }).click();

@@ -119,26 +119,30 @@ async fn apply(
         businesses::update(conn, &after, state.unit.clock.now()).await?;
         announce_business_change(conn, state, before.id).await?;
         write_audit(conn, state, before.id, author, &change.audit_event(before)).await?;
-        mail_about_suspension(conn, state, before, &after).await?;
+        mail_owners_about(conn, state, (before, &after), change.reason.as_deref()).await?;
     }
     Ok(())
 }
 
-/// Call [`crate::mail::Mailbox::wake_sender`] after the commit.
-async fn mail_about_suspension(
+/// Suspensions, their end, and granted live access. Call [`crate::mail::Mailbox::wake_sender`] after the commit.
+async fn mail_owners_about(
     conn: &mut AsyncPgConnection,
     state: &State,
-    before: &Business,
-    after: &Business,
+    (before, after): (&Business, &Business),
+    reason: Option<&str>,
 ) -> Result<(), StoreError> {
     let at = state.unit.clock.now();
     let is_suspended = |business: &Business| business.status == BusinessStatus::Suspended;
-    let mail = match (is_suspended(before), is_suspended(after)) {
-        (false, true) => Mail::BusinessSuspended { at },
-        (true, false) => Mail::SuspensionLifted { at },
-        (false, false) | (true, true) => return Ok(()),
+    let standing = match (is_suspended(before), is_suspended(after)) {
+        (false, true) => Some(Mail::BusinessSuspended { at, reason }),
+        (true, false) => Some(Mail::SuspensionLifted { at }),
+        (false, false) | (true, true) => None,
     };
-    mail_owners(conn, state, before.id, &mail).await
+    let granted = (!before.live_access && after.live_access).then_some(Mail::LiveAccessGranted { at });
+    for mail in standing.into_iter().chain(granted) {
+        mail_owners(conn, state, before.id, &mail).await?;
+    }
+    Ok(())
 }
 
 fn after_change(before: &Business, change: &BusinessChange) -> Result<Business, ChangeBusinessError> {

@@ -20,6 +20,9 @@ pub(crate) struct BusinessChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "stated")]
     #[schema(value_type = Option<String>)]
     pub(crate) plan: Option<Option<String>>,
+    /// Of a suspension: why. The owners read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
 }
 
 /// Keeps `null` apart from an absent field.
@@ -40,6 +43,9 @@ impl BusinessChange {
         let mut event = AuditEvent::new(Action::BusinessChanged).on(target);
         if self.lifts_suspension_of(before) {
             event = event.with("lifted", true);
+        }
+        if let Some(reason) = &self.reason {
+            event = event.with("reason", reason.as_str());
         }
         details.into_iter().fold(event, |event, (name, value)| match value {
             Some(value) => event.with(name, value),
@@ -74,8 +80,13 @@ mod tests {
 
     #[test]
     fn a_stored_change_reads_back_as_it_was() {
-        let nothing =
-            BusinessChange { status: None, subscription_active: None, live_access: None, plan: None };
+        let nothing = BusinessChange {
+            status: None,
+            subscription_active: None,
+            live_access: None,
+            plan: None,
+            reason: None,
+        };
         let lift = BusinessChange { status: Some(BusinessStatus::Active), ..nothing.clone() };
         for change in [
             lift.clone(),

@@ -21,6 +21,8 @@ use crate::http::operator_records::Sent;
 use crate::http::pagination::PageRequest;
 use crate::state::State;
 
+/// Of a suspension.
+const REASON: TextRule = TextRule::lines(500);
 /// As long as an e-mail address may be.
 const SEARCH: TextRule = TextRule::line(320);
 
@@ -168,17 +170,27 @@ pub(crate) async fn change(
 fn parse(body: &Value) -> Result<BusinessChange, ApiError> {
     const SWITCHES: [&str; 3] = ["status", "subscription", "liveAccess"];
     read_object(body, |fields| {
-        for name in fields.unknown(&[SWITCHES.as_slice(), &["plan"]].concat()) {
+        for name in fields.unknown(&[SWITCHES.as_slice(), &["plan", "reason"]].concat()) {
             fields.reject(&name, "unknown_field", format!("{name} cannot be changed here."));
         }
         if SWITCHES.iter().all(|name| fields.value(name).is_none()) {
             fields.reject("", "required", "Send at least one of status, subscription and liveAccess.");
         }
         let subscription_active = switch(fields, "subscription");
+        let status = fields.optional_word::<BusinessStatus>("status", "active, inactive or suspended");
+        let reason = fields.optional_text("reason", REASON);
+        if reason.is_some() && status != Some(BusinessStatus::Suspended) {
+            fields.reject(
+                "reason",
+                "invalid_value",
+                "reason is only allowed together with status suspended.",
+            );
+        }
         Some(BusinessChange {
             plan: plan(body, fields, subscription_active),
             subscription_active,
-            status: fields.optional_word::<BusinessStatus>("status", "active, inactive or suspended"),
+            status,
+            reason,
             live_access: switch(fields, "liveAccess"),
         })
     })

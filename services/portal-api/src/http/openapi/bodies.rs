@@ -362,6 +362,9 @@ pub(crate) struct ChangeBusiness {
     /// Only with `subscription` `active`: the plan that you expect to become active, or null for none. If the business has
     /// requested another plan in the meantime, nothing changes and the response is 409 `plan_changed`.
     plan: Option<String>,
+    /// Only with `status` `suspended`: why. The owners read it in their mail and in the audit log.
+    #[schema(max_length = 500)]
+    reason: Option<String>,
 }
 
 #[derive(ToSchema)]

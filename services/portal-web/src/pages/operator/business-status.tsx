@@ -1,6 +1,6 @@
-import { Button, Group, List, Stack, Text } from "@mantine/core";
+import { Button, Group, List, Stack, Text, Textarea } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "react-router-dom";
 import { isApproval, useOpenApprovalsOf } from "../../api/operator-approvals";
 import {
@@ -20,6 +20,8 @@ import { planName } from "../subscription/plan-name";
 import { approvalPath, notifySent } from "./approval-labels";
 import classes from "./business.module.css";
 import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-labels";
+
+const REASON_CHARS_MAX = 500;
 
 /** The conditions for live orders, and the operator's actions. */
 export function BusinessStatus({ business }: { business: BusinessDetails }) {
@@ -65,14 +67,33 @@ function useActs({ id }: Business) {
 function StatusRow({ business }: { business: Business }) {
   const { act, now, isPending, error } = useActs(business);
   const { status, name } = business;
+  const [reason, setReason] = useState("");
+  const suspend = () => {
+    const change = { status: "suspended", reason: reason.trim() || undefined };
+    return act(change, `${name} is suspended.`).then(() => setReason(""));
+  };
   return (
     <Row name="Business" {...statusLabel(BUSINESS_STATUSES, status)} error={error}>
       {status === "active" ? (
         <ConfirmButton
           title={`Suspend ${name}?`}
-          description="New live orders are rejected immediately. Orders in progress continue, and test mode keeps working. Its owners are informed by e-mail."
+          description={
+            <Stack>
+              New live orders are rejected immediately. Orders in progress continue, and test mode keeps
+              working. Its owners are informed by e-mail.
+              <Textarea
+                label="Reason"
+                description="Its owners read it in the e-mail and in their audit log."
+                maxLength={REASON_CHARS_MAX}
+                autosize
+                minRows={2}
+                value={reason}
+                onChange={(event) => setReason(event.currentTarget.value)}
+              />
+            </Stack>
+          }
           confirm="Suspend"
-          onConfirm={() => act({ status: "suspended" }, `${name} is suspended.`)}
+          onConfirm={suspend}
         >
           Suspend
         </ConfirmButton>
@@ -191,7 +212,7 @@ function LiveAccessRow({ business }: { business: Business }) {
           key="grant"
           variant="filled"
           title={`Grant live access to ${business.name}?`}
-          description="The business can create Live keys and place real deliveries, if nothing else is missing."
+          description="The business can create Live keys and place real deliveries, if nothing else is missing. Its owners are informed by e-mail."
           confirm="Grant live access"
           isGain
           onConfirm={() => act({ liveAccess: "active" }, "Live access granted.")}

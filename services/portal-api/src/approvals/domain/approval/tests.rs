@@ -33,6 +33,7 @@ fn action(kind: ApprovalKind) -> ProtectedAction {
                 subscription_active: None,
                 live_access: None,
                 plan: None,
+                reason: None,
             },
             suspension: 1,
         }),
