@@ -1,7 +1,14 @@
 // The operator records a bank transfer by a selection or a file, and the business sees which transfer paid which order.
 import { text } from "node:stream/consumers";
 import { placeOrder, report } from "../support/api";
-import { type Business, logInAsOperator, newBusiness, openLive, type Session } from "../support/business";
+import {
+  type Business,
+  joinStaff,
+  logInAsOperator,
+  newBusiness,
+  openLive,
+  type Session,
+} from "../support/business";
 import { check } from "../support/page-checks";
 import { heading, row, rowsOf } from "../support/pages";
 import { expect, test } from "../support/test";
@@ -73,6 +80,12 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await dialog.getByLabel("Owner").fill("Ravi");
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(discrepancy.getByText("Ravi")).toBeVisible();
+  // Finance staff clears it without reading orders.
+  const finance = await visit();
+  await joinStaff(finance, "Binu", "finance");
+  await finance.goto("/operator/cash");
+  await expect(row(finance, "Discrepancies", "paid-2").getByRole("button", { name: "Assign" })).toBeVisible();
+  await expect(finance.getByRole("link", { name: "paid-2" })).toHaveCount(0);
   // Closed, it leaves the list and stays with the business.
   await discrepancy.getByRole("button", { name: "Assign paid-2" }).click();
   await expect(dialog.getByText("Paid out", { exact: true })).toBeVisible();

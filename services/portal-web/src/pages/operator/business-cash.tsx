@@ -1,5 +1,4 @@
-import { Anchor, Stack } from "@mantine/core";
-import { Link } from "react-router-dom";
+import { Stack } from "@mantine/core";
 import { exportCashOf } from "../../api/exports";
 import { useCashOfBusiness } from "../../api/operator-businesses";
 import { CashStatus, CashTime } from "../../components/cash-status";
@@ -9,6 +8,7 @@ import { ExportList } from "../../components/export-list";
 import { Figure, Figures } from "../../components/figures";
 import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
+import { CashOrder } from "./cash-order";
 import { DifferenceOwner } from "./difference-owner";
 
 type Cash = ReturnType<typeof useCashOfBusiness>["rows"][number];
@@ -18,11 +18,7 @@ const COLUMNS: Column<Cash>[] = [
     key: "order",
     header: "Order",
     lead: true,
-    render: (cash) => (
-      <Anchor component={Link} to={`/operator/orders?code=${cash.orderId}`} size="sm">
-        {cash.orderReference}
-      </Anchor>
-    ),
+    render: (cash) => <CashOrder cash={cash} />,
   },
   {
     key: "standing",

@@ -9,6 +9,7 @@ import { ListSection } from "../../components/list-section";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { CASH_AGES } from "../../format/cash-labels";
+import { CashOrder } from "./cash-order";
 import { DifferenceOwner } from "./difference-owner";
 
 export function Component() {
@@ -91,11 +92,7 @@ const DISCREPANCY_COLUMNS: Column<Discrepancy>[] = [
     key: "order",
     header: "Order",
     lead: true,
-    render: (cash) => (
-      <Anchor component={Link} to={`/operator/orders?search=${cash.orderId}`} size="sm">
-        {cash.orderReference}
-      </Anchor>
-    ),
+    render: (cash) => <CashOrder cash={cash} />,
   },
   {
     key: "business",

@@ -9,6 +9,7 @@ import { DialogActions } from "../../components/dialog-actions";
 import { Fact, Facts } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { Money } from "../../components/money";
+import { formatDay } from "../../format/day";
 import { formatPaise } from "../../format/money";
 
 const OWNER_CHARS_MAX = 200;
@@ -108,7 +109,7 @@ function AssignForm({ cash, onDone }: { cash: Cash; onDone: () => void }) {
 
 /** What each step should have had, and had. */
 function Amounts({ cash }: { cash: Cash }) {
-  const { expectedPaise, collectedPaise, handedOverPaise, settledPaise, difference } = cash;
+  const { expectedPaise, collectedPaise, handedOverPaise, settledPaise, difference, remittance } = cash;
   const steps: [name: string, paise: number | null | undefined][] = [
     ["To collect", expectedPaise],
     ["Collected", collectedPaise],
@@ -123,6 +124,9 @@ function Amounts({ cash }: { cash: Cash }) {
           {paise == null ? null : <Money paise={paise} />}
         </Fact>
       ))}
+      <Fact name="Bank transfer">
+        {remittance && `${remittance.bankReference}, ${formatDay(remittance.paidOn)}`}
+      </Fact>
     </Facts>
   );
 }
