@@ -53,8 +53,8 @@ impl Default for WalletRules {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct CodRules {
-    /// The operator promises to pay out the cash of an order within this many days after its delivery, by the calendar of India.
-    /// Businesses see the day of each order; an alert counts the orders that miss it.
+    /// The operator promises to pay out the cash of an order within this many days after its delivery was reported, by the
+    /// calendar of India. Businesses see the day of each order; an alert counts the orders that miss it.
     #[schemars(range(min = 1, max = 90))]
     pub settle_within_days: u16,
 }

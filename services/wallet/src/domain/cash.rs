@@ -149,7 +149,7 @@ impl CashRecord {
 /// When the operator promises to pay out cash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CashTerms {
-    /// From the day of the delivery, in India.
+    /// From the day on which the delivery was reported, in India.
     pub(crate) settle_within: Days,
 }
 

@@ -182,7 +182,7 @@ pub(crate) struct CashFilters {
     month: Option<String>,
     /// Only orders that are not settled although their promised day is over.
     late: Option<bool>,
-    /// Only cash that is due since this time or later: normally, that of orders which were delivered since then.
+    /// Only cash that is due since this time or later: normally, that of orders whose delivery was reported since then.
     due_from: Option<DateTime<Utc>>,
     /// Only cash that is due since an earlier time.
     due_until: Option<DateTime<Utc>>,
