@@ -31,3 +31,20 @@ test("other texts are words", () => {
     createdUntil: "2026-11-28T18:30:00.000Z",
   });
 });
+
+test("a date next to words is the day of what the words find", () => {
+  const day = { createdFrom: "2025-11-29T18:30:00.000Z", createdUntil: "2025-11-30T18:30:00.000Z" };
+  for (const text of [
+    "Kochi 30 Nov",
+    "30 nov kochi",
+    " Kochi  30 Nov 2025 ",
+    "kochi 30/11/2025",
+    "2025-11-30 Kochi",
+  ]) {
+    const found = searchQuery(text, NOW);
+    expect({ ...found, search: found.search?.toLowerCase() }, text).toEqual({ ...day, search: "kochi" });
+  }
+  for (const text of ["kochi 560038", "8 Novice Road", "", undefined]) {
+    expect(searchQuery(text, NOW)).toEqual({ search: text });
+  }
+});
