@@ -313,12 +313,11 @@ pub(super) fn from_simulate(error: SimulateError) -> ApiError {
 }
 
 fn illegal_move(illegal: &IllegalMove) -> ApiError {
-    let message = format!(
-        "{} cannot follow status {}. Possible now: {}.",
-        illegal.event,
-        illegal.from.status,
-        in_words(&illegal.legal)
-    );
+    let DeliveryState { status, cod, .. } = illegal.from;
+    let is_of_cash = illegal.event.is_cash() && status == DeliveryStatus::Delivered;
+    let present = if is_of_cash { format!("cash status {cod}") } else { format!("status {status}") };
+    let message =
+        format!("{} cannot follow {present}. Possible now: {}.", illegal.event, in_words(&illegal.legal));
     refused_move(illegal.from, &illegal.legal, message)
 }
 

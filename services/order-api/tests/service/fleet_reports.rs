@@ -220,6 +220,10 @@ async fn cash_that_does_not_add_up_is_shown(
         business.fleet.report(&order, "cod.handed_over", handed_over).await?.expect(200)?;
         let fleet = business.fleet.report(&order, "cod.settled", settled).await?.expect(200)?;
         assert_eq!(fleet["codDiscrepancyPaise"], json!(shown), "{reference}");
+        let late = with(report(&format!("late-{reference}"), "cod.handed_over"), "codAmountPaise", json!(1));
+        let refused = business.fleet.send(&order, &late).await?;
+        let words = "cod.handed_over cannot follow cash status settled. Possible now: nothing.";
+        assert_eq!((refused.status.as_u16(), &refused.body["message"]), (409, &json!(words)));
         let live = business.live()?;
         let view = live.call(Method::GET, &format!("/{order}"), None).await?.expect(200)?;
         assert_eq!(view["codDiscrepancyPaise"], json!(shown), "{reference}");

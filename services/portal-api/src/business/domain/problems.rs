@@ -27,7 +27,8 @@ pub(crate) fn problems(
     let suspended = (business.status == BusinessStatus::Suspended)
         .then(|| problem("business_suspended", "The business is suspended: it cannot place live orders."));
     let pending = pending_live_orders.filter(|pending| *pending > 0).map(|pending| {
-        let message = format!("{pending} live orders have a pending payment.");
+        let orders = if pending == 1 { "order has" } else { "orders have" };
+        let message = format!("{pending} live {orders} a pending payment.");
         problem("orders_pending", message)
     });
     suspended
@@ -171,6 +172,8 @@ mod tests {
             codes(&problems(REGION, &suspended, Some(wallet(0, true)), None, None))[1],
             "wallet_empty"
         );
+        let one = problems(REGION, &business(BusinessStatus::Active), None, Some(1), None);
+        assert_eq!(one[0].message, "1 live order has a pending payment.");
         let since = EndpointReport { failing_since: Some(DateTime::UNIX_EPOCH), ..bad[1].clone() };
         let found = problems(REGION, &business(BusinessStatus::Active), None, None, Some(&[since]));
         assert!(found[0].message.ends_with("since 1 January 1970, 05:30 IST."), "{found:?}");

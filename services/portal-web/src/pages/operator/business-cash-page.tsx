@@ -26,13 +26,14 @@ export function Component() {
   const { businessId = "" } = useParams();
   const { data: business } = useBusiness(businessId);
   const name = business?.name ?? businessId;
+  const maySettle = useMay("credit_wallets");
   const [csv, setCsv] = useState<string | null>(null);
   return (
     <>
       <BackLink to="/operator/cash">Cash on delivery</BackLink>
       <PageHeader
         title={`Cash of ${name}`}
-        description="Record each bank transfer to the business with the orders that it pays out. All of them are settled at once, and the business sees which transfer paid which order."
+        description={`${maySettle ? "Record each bank transfer to the business with the orders that it pays out." : "The bank transfers to the business, and the cash that none has paid out yet."} The orders of a transfer are settled at once, and the business sees which transfer paid which order.`}
       />
       <Stack gap="md">
         <CashToSettle businessId={businessId} onSettle={setCsv} />

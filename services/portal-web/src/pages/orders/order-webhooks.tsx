@@ -22,7 +22,7 @@ export function OrderWebhooks({ timeline, hasDeliveryPages = true, endpoints }: 
   return (
     <TimelineSection
       title="Webhooks"
-      description="Each event of the order, and what your endpoints answered."
+      description="Each event of the order, and what the endpoints of the business answered."
       timeline={timeline}
       owner="webhook-dispatcher"
       empty="The order has no events yet."
