@@ -175,11 +175,9 @@ pub struct CashQuery {
     /// Absent as `late`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
-    /// The cash of one order, and of the orders delivered in a month of India: `2026-01`. Absent as `late`.
+    /// The cash of one order. Absent as `late`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub month: Option<String>,
     /// Absent for a wallet of an older release, which refuses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<String>,

@@ -4,7 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use demo::SAMPLE_CASH_PAISE;
 use demo::clients::COD_DELIVERY;
 use domain::{BusinessId, DeliveryStatus};
-use internal_api::orders::{ExceptionCounts, ExceptionLimits, LiveOrders, OpenOrders, OrdersClient, StatusCount};
+use internal_api::orders::{
+    ExceptionCounts, ExceptionLimits, LiveOrders, OpenOrders, OrdersClient, StatusCount,
+};
 use reqwest::Method;
 use serde_json::json;
 use test_kit::smallest_order;

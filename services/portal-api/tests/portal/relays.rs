@@ -139,7 +139,7 @@ fn wallet_relays() -> Vec<Relay> {
         relay(
             (
                 "GET",
-                "/cod?limit=5&status=settled&discrepant=true&differs=true&orderId=o&month=2026-01&late=true&dueFrom=a&dueUntil=b",
+                "/cod?limit=5&status=settled&discrepant=true&differs=true&orderId=o&late=true&dueFrom=a&dueUntil=b",
             ),
             ("wallet", "GET /cash"),
             (answer_of(&answers::cash()), 200),

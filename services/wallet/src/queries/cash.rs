@@ -12,7 +12,7 @@ use crate::domain::{CashRecord, DifferenceState, Remittance};
 use crate::state::State;
 use crate::store;
 
-pub(crate) use crate::store::cash::{CashFilter, DueIn};
+pub(crate) use crate::store::cash::CashFilter;
 pub(crate) use crate::store::cash_differences::CashDifference;
 pub(crate) use crate::store::cash_months::CashMonth;
 pub(crate) use crate::store::cash_totals::{AGES, Totals};
@@ -157,19 +157,6 @@ pub(crate) async fn months(state: &State, business: BusinessId) -> Result<Vec<Ca
     let (since, created_since) = (start_of_indian_day(first), start_of_indian_day(first - DELIVERY_MAX));
     let database = &state.unit.database;
     database.read(async |conn| store::cash_months::since(conn, business, since, created_since).await).await
-}
-
-/// The cash of a month, whose first day this is.
-pub(crate) fn due_in(month: NaiveDate) -> Option<DueIn> {
-    let next = month.checked_add_months(Months::new(1))?;
-    let first = start_of_indian_day(month.checked_sub_days(DELIVERY_MAX)?);
-    // Clocks of services differ.
-    let last = start_of_indian_day(next.checked_add_days(Days::new(1))?);
-    Some(DueIn {
-        since: start_of_indian_day(month),
-        until: start_of_indian_day(next),
-        created: (first, last),
-    })
 }
 
 fn first_month(today: NaiveDate) -> NaiveDate {

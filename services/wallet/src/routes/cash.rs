@@ -3,7 +3,6 @@
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use chrono::NaiveDate;
 use domain::{BusinessId, OrderId, Paise};
 use internal_api::Page;
 use internal_api::cash::{
@@ -16,7 +15,7 @@ use super::{errors, path};
 use crate::commands::assign_difference;
 use crate::domain::{CashTerms, DifferenceState};
 use crate::queries;
-use crate::queries::cash::{AGES, CashDifference, CashFilter, CashLine, CashMonth, DueIn, Totals};
+use crate::queries::cash::{AGES, CashDifference, CashFilter, CashLine, CashMonth, Totals};
 use crate::state::State;
 
 const OWNER: TextRule = TextRule::line(200);
@@ -34,7 +33,6 @@ pub(super) async fn of_business(
             discrepant: fields.parsed("discrepant", "true or false").unwrap_or_default(),
             differs: fields.parsed("differs", "true or false").unwrap_or_default(),
             order: fields.parsed("orderId", "the id of an order"),
-            due_in: fields.parsed_by("month", "a month, such as 2026-01", month),
             due_from: fields.parsed("dueFrom", "a time in RFC 3339"),
             due_until: fields.parsed("dueUntil", "a time in RFC 3339"),
             ..CashFilter::default()
@@ -99,12 +97,6 @@ pub(super) async fn assign_difference(
         assign_difference::assign_difference(&state, business, order, (&difference, reopens)).await;
     assigned.map_err(errors::from_assign)?;
     Ok(HttpResponse::NoContent().finish())
-}
-
-fn month(text: &str) -> Option<DueIn> {
-    let first: NaiveDate = format!("{text}-01").parse().ok()?;
-    // chrono also reads months without a leading zero, and years that PostgreSQL does not store.
-    (text.len() == 7 && first.format("%Y-%m").to_string() == text).then(|| queries::cash::due_in(first))?
 }
 
 fn order_cursor(text: Option<&str>) -> Result<Option<OrderId>, ApiError> {

@@ -247,19 +247,9 @@ async fn by_reference(
     rows.iter().map(|row| parse("cash.order_id", &row.order_id)).collect()
 }
 
-/// Cash that is due since a time of this period.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DueIn {
-    pub(crate) since: DateTime<Utc>,
-    pub(crate) until: DateTime<Utc>,
-    /// Its orders, so that the query reads a range of ids.
-    pub(crate) created: (DateTime<Utc>, DateTime<Utc>),
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CashFilter {
     pub(crate) order: Option<OrderId>,
-    pub(crate) due_in: Option<DueIn>,
     /// Only orders before this one.
     pub(crate) before: Option<OrderId>,
     pub(crate) status: Option<CashStatus>,
@@ -295,13 +285,6 @@ pub(crate) async fn page(
     }
     if let Some(order) = filter.order {
         query = query.filter(cash::order_id.eq(order.to_string()));
-    }
-    if let Some(DueIn { since, until, created: (first, last) }) = filter.due_in {
-        query = query
-            .filter(cash::due_since.ge(since))
-            .filter(cash::due_since.lt(until))
-            .filter(cash::order_id.ge(OrderId::first_of(first).to_string()))
-            .filter(cash::order_id.lt(OrderId::first_of(last).to_string()));
     }
     if filter.discrepant {
         query = query.filter(

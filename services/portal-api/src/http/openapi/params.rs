@@ -178,8 +178,6 @@ pub(crate) struct CashFilters {
     differs: Option<bool>,
     /// The cash of one order.
     order_id: Option<OrderId>,
-    /// Only orders that were delivered in this month of India: `2026-01`.
-    month: Option<String>,
     /// Only orders that are not settled although their promised day is over.
     late: Option<bool>,
     /// Only cash that is due since this time or later: normally, that of orders whose delivery was reported since then.

@@ -125,7 +125,6 @@ pub(crate) fn filter(fields: &mut QueryFields) -> CashQuery {
         discrepant: fields.text("discrepant", FORWARDED),
         differs: fields.text("differs", FORWARDED),
         order_id: fields.text("orderId", FORWARDED),
-        month: fields.text("month", FORWARDED),
         late: fields.text("late", FORWARDED),
         due_from: fields.text("dueFrom", FORWARDED),
         due_until: fields.text("dueUntil", FORWARDED),
