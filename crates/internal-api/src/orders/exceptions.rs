@@ -1,4 +1,4 @@
-//! The live orders of a business that need its attention.
+//! The live orders that need attention: of a business, and of all for the operator.
 
 use chrono::{DateTime, Utc};
 use domain::BusinessId;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::EnumString;
 use utoipa::ToSchema;
 
-use super::{OrderView, OrdersClient};
+use super::{FoundOrder, OrderView, OrdersClient};
 use crate::CallError;
 
 /// Why an order needs attention: the fleet has the parcel after a failed attempt, without a decision or late; no driver took it;
@@ -62,9 +62,21 @@ pub struct ExceptionsPage {
     pub has_more: bool,
 }
 
+/// As [`ExceptionsPage`], of any business. Orders after the first 256 KiB have no items.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundExceptions {
+    pub counts: ExceptionCounts,
+    pub attempts_max: u32,
+    pub data: Vec<FoundOrder>,
+    pub has_more: bool,
+}
+
 #[derive(Serialize)]
 struct ExceptionsQuery {
     kind: ExceptionKind,
+    /// Only its orders.
+    business: Option<BusinessId>,
 }
 
 impl OrdersClient {
@@ -74,6 +86,21 @@ impl OrdersClient {
         business: BusinessId,
         kind: ExceptionKind,
     ) -> Result<ExceptionsPage, CallError> {
-        self.0.get_with(&["businesses", &business.to_string(), "exceptions"], &ExceptionsQuery { kind }).await
+        let query = ExceptionsQuery { kind, business: None };
+        self.0.get_with(&["businesses", &business.to_string(), "exceptions"], &query).await
+    }
+
+    /// `GET /internal/orders/exceptions?kind=&business=`: at most 100 orders of one business or of all
+    pub async fn exceptions_anywhere(
+        &self,
+        kind: ExceptionKind,
+        business: Option<BusinessId>,
+    ) -> Result<FoundExceptions, CallError> {
+        self.0.get_with(&["orders", "exceptions"], &ExceptionsQuery { kind, business }).await
+    }
+
+    /// `GET /internal/orders/exceptions/counts`: those of all businesses
+    pub async fn exception_counts(&self) -> Result<ExceptionCounts, CallError> {
+        self.0.get(&["orders", "exceptions", "counts"]).await
     }
 }

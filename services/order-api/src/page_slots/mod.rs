@@ -9,6 +9,8 @@ use web::{FairSlot, FairSlots};
 pub enum Reader {
     Business(BusinessId),
     Fleet,
+    /// The staff, about all businesses.
+    Operator,
 }
 
 /// Slots for pages that are being read.

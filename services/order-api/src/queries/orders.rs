@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::page_slots::Reader;
 use crate::state::State;
-use crate::store::{business_erasures, evidence, exceptions, orders, search};
+use crate::store::{business_erasures, evidence, exceptions, orders, search, support};
 
 /// Why a page was not read.
 #[derive(Debug, thiserror::Error)]
@@ -155,8 +155,11 @@ const COUNTED_MAX: i64 = 1_000;
 /// Orders of a page.
 const EXCEPTIONS_MAX: i64 = 100;
 
-/// The live orders that need attention: the number of each kind, up to 1,000.
-pub async fn count_exceptions(state: &State, business: BusinessId) -> Result<ExceptionCounts, StoreError> {
+/// The live orders of a business, or of all, that need attention: the number of each kind, up to 1,000.
+pub async fn count_exceptions(
+    state: &State,
+    business: Option<BusinessId>,
+) -> Result<ExceptionCounts, StoreError> {
     let deadlines = state.patience.deadlines(state.unit.clock.now());
     let count = async |conn: &mut _| exceptions::count(conn, business, deadlines, COUNTED_MAX).await;
     state.unit.database.read(count).await
@@ -165,26 +168,32 @@ pub async fn count_exceptions(state: &State, business: BusinessId) -> Result<Exc
 /// A page of these orders of one kind: of those that changed last, the one that is in its state for the shortest time first.
 pub async fn list_exceptions(
     state: &State,
-    business: BusinessId,
+    business: Option<BusinessId>,
     kind: ExceptionKind,
 ) -> Result<FoundExceptions, StoreError> {
-    let _slot = state.page_slots.enter(Reader::Business(business)).await?;
+    let _slot = state.page_slots.enter(business.map_or(Reader::Operator, Reader::Business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
     let list = async |conn: &mut _| -> Result<_, StoreError> {
         let mut found = exceptions::list(conn, business, kind, deadlines, EXCEPTIONS_MAX + 1).await?;
         let is_cut = i64::try_from(found.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
         found.truncate(found.len() - usize::from(is_cut));
-        let among = found.iter().map(|(id, _)| *id).collect();
-        let among = OrderFilter { among: Some(among), ..OrderFilter::default() };
-        let page = orders::list(conn, business, &among, ListStart::Newest(None), found.len()).await?;
+        let ids: Vec<OrderId> = found.iter().map(|(id, _)| *id).collect();
+        let (listed, has_more) = match business {
+            Some(business) => {
+                let among = OrderFilter { among: Some(ids), ..OrderFilter::default() };
+                let page = orders::list(conn, business, &among, ListStart::Newest(None), found.len()).await?;
+                (page.orders, page.has_more)
+            }
+            None => (support::of_any_business(conn, &ids, EXCEPTIONS_MAX).await?, false),
+        };
         let since: HashMap<OrderId, _> = found.into_iter().collect();
         let with_time = |order: Order| {
             let at = since.get(&order.id).copied().unwrap_or(order.updated_at);
             (order, at)
         };
-        let mut orders: Vec<_> = page.orders.into_iter().map(with_time).collect();
+        let mut orders: Vec<_> = listed.into_iter().map(with_time).collect();
         orders.sort_by_key(|(order, at)| Reverse((*at, order.id)));
-        Ok(FoundExceptions { orders, has_more: page.has_more || is_cut })
+        Ok(FoundExceptions { orders, has_more: has_more || is_cut })
     };
     state.unit.database.read(list).await
 }

@@ -6,7 +6,7 @@ use domain::OrderId;
 use internal_api::orders::{
     AcceptedRequest, AnyTestOrder, ExceptionKind, ExceptionOrder, ExceptionsPage, OrderReference, OrderView,
 };
-use web::{ApiError, FieldErrors, Fields, JsonBody, read_optional_json, read_query};
+use web::{ApiError, FieldErrors, Fields, JsonBody, QueryFields, read_optional_json, read_query};
 
 use super::fleet_page::OrderPage;
 use super::{errors, integration, views};
@@ -99,14 +99,8 @@ pub(super) async fn exceptions(
     path: Path<String>,
 ) -> Result<Json<ExceptionsPage>, ApiError> {
     let business = integration::parse_business(&path)?;
-    let kind =
-        read_query(&request, |fields| fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck"))?;
-    let kind = match kind.unwrap_or(ExceptionKind::Failed) {
-        ExceptionKind::Failed => Kind::Failed,
-        ExceptionKind::Unassigned => Kind::Unassigned,
-        ExceptionKind::Stuck => Kind::Stuck,
-    };
-    let counts = orders::count_exceptions(&state, business).await?;
+    let kind = read_query(&request, exception_kind)?;
+    let counts = orders::count_exceptions(&state, Some(business)).await?;
     let found = orders::list_exceptions(&state, business, kind).await?;
     let listed = found.orders.into_iter().map(|(order, since)| ExceptionOrder {
         order: views::order_view(&state.tracking_urls, state.attempts_max, order),
@@ -119,4 +113,14 @@ pub(super) async fn exceptions(
         data: listed.collect(),
         has_more: found.has_more,
     }))
+}
+
+/// `kind`
+pub(super) fn exception_kind(fields: &mut QueryFields) -> Kind {
+    let kind = fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck");
+    match kind.unwrap_or(ExceptionKind::Failed) {
+        ExceptionKind::Failed => Kind::Failed,
+        ExceptionKind::Unassigned => Kind::Unassigned,
+        ExceptionKind::Stuck => Kind::Stuck,
+    }
 }

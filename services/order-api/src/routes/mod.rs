@@ -136,6 +136,8 @@ pub fn internal(config: &mut ServiceConfig) {
             .wrap(from_fn(web::require_internal_token))
             .service(resource("").route(get().to(support::find_anywhere)))
             .service(resource("/activity").route(post().to(support::activity_of)))
+            .service(resource("/exceptions").route(get().to(support::exceptions)))
+            .service(resource("/exceptions/counts").route(get().to(support::exception_counts)))
             .service(resource("/payments").route(get().to(payments::changed)).route(post().to(payments::of))),
     );
 }

@@ -1,4 +1,5 @@
-//! Support for portal-api: the activity of a business, its live orders, its tested retries, and the search of an operator.
+//! Support for portal-api: the activity of a business, its live orders, its tested retries, and the operator's search and
+//! orders that need attention.
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
@@ -6,12 +7,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, DeliveryStatus};
 use internal_api::attention::{BUSINESSES_MAX, BusinessActivity, RECENT_MAX};
 use internal_api::orders::{
-    FoundOrder, LiveOrders, ModeActivity, OpenOrders, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
-    RetryProof, StatusCount,
+    ExceptionCounts, FoundExceptions, FoundOrder, LiveOrders, ModeActivity, OrdersActivity,
+    RECENT_ORDERS_MAX, RetryEvidence, RetryProof, StatusCount,
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody, read_query};
 
-use super::{errors, integration, limits, views};
+use super::{errors, integration, internal, limits, views};
 use crate::domain::{
     self as order_domain, Activity, ListStart, LiveOrdersQuery, Order, OrderFilter, SearchText, json_size,
 };
@@ -23,8 +24,6 @@ const FOUND_PAGE: usize = 20;
 /// Of the details of found orders. Further ones come without their items.
 const FOUND_BYTES: usize = 256 * 1024;
 const COUNTED_MAX: i64 = 100_000;
-/// In [`OpenOrders`].
-const OPEN_MAX: i64 = 1_000;
 const RECENT: TimeDelta = TimeDelta::hours(24);
 /// In lists of businesses.
 const LIST_PERIOD: TimeDelta = TimeDelta::days(30);
@@ -83,7 +82,7 @@ pub(super) async fn live(
         max: RECENT_ORDERS_MAX,
     };
     let found = support::live_orders(&state, business, &query).await?;
-    let attention = orders::count_exceptions(&state, business).await?;
+    let attention = orders::count_exceptions(&state, Some(business)).await?;
     let of = |statuses: &[DeliveryStatus]| -> i64 {
         let counted = found.by_status.iter().filter(|recent| statuses.contains(&recent.status));
         counted.map(|recent| recent.in_period).sum()
@@ -95,15 +94,7 @@ pub(super) async fn live(
         ended: of(&[DeliveryStatus::Delivered, DeliveryStatus::Failed, DeliveryStatus::Returned]),
         delivered: of(&[DeliveryStatus::Delivered]),
         attention: views::exception_counts(attention),
-        attention_limits: Some(views::exception_limits(state.patience)),
     }))
-}
-
-/// `GET /internal/businesses/{id}/open-orders`
-pub(super) async fn open(state: Data<State>, path: Path<String>) -> Result<Json<OpenOrders>, ApiError> {
-    let business = integration::parse_business(&path)?;
-    let found = support::open_orders(&state, business, OPEN_MAX).await?;
-    Ok(Json(OpenOrders { on_their_way: found.on_their_way, failed: found.failed, cash: found.cash }))
 }
 
 pub(super) async fn retry_evidence(
@@ -147,12 +138,42 @@ pub(super) async fn find_anywhere(
         }
         _ => return Err(ApiError::invalid_field("search", "required", "Send either search or code.")),
     };
+    Ok(Json(found_orders(&state, found)))
+}
+
+/// `GET /internal/orders/exceptions?kind=&business=`
+pub(super) async fn exceptions(
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<Json<FoundExceptions>, ApiError> {
+    let (kind, business) = read_query(&request, |fields| {
+        (internal::exception_kind(fields), fields.parsed::<BusinessId>("business", "the id of a business"))
+    })?;
+    let counts = orders::count_exceptions(&state, business).await?;
+    let found = match business {
+        Some(business) => orders::list_exceptions(&state, business, kind).await?,
+        None => orders::list_exceptions_of_all(&state, kind).await?,
+    };
+    Ok(Json(FoundExceptions {
+        counts: views::exception_counts(counts),
+        attempts_max: state.attempts_max,
+        data: found_orders(&state, found.orders),
+        has_more: found.has_more,
+    }))
+}
+
+/// `GET /internal/orders/exceptions/counts`
+pub(super) async fn exception_counts(state: Data<State>) -> Result<Json<ExceptionCounts>, ApiError> {
+    Ok(Json(views::exception_counts(orders::count_exceptions(&state, None).await?)))
+}
+
+fn found_orders(state: &State, found: Vec<Order>) -> Vec<FoundOrder> {
     let found = found.into_iter();
     let mut bytes = 0;
     let view = |order: Order| {
         bytes += json_size(&order.details);
         let business_id = order.business_id;
-        let mut order = views::order_view(&state.tracking_urls, state.attempts_max, order);
+        let mut order = views::order_view(&state.tracking_urls, order);
         if bytes > FOUND_BYTES
             && let Some(package) = order.package.as_object_mut()
         {
@@ -160,5 +181,5 @@ pub(super) async fn find_anywhere(
         }
         FoundOrder { business_id, order }
     };
-    Ok(Json(found.map(view).collect()))
+    found.map(view).collect()
 }

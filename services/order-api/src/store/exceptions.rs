@@ -1,4 +1,4 @@
-//! Live orders of a business that need attention.
+//! Live orders that need attention: of a business, or of all for the operator.
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
@@ -18,11 +18,17 @@ use crate::domain::{Deadlines, ExceptionCounts, ExceptionKind};
 const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
     WHERE last.order_id = orders.id AND last.business_id = orders.business_id AND last.sequence = orders.sequence)";
 
-/// Of one kind, newest change first. Reads the orders of the business in these states: `orders_by_state` and
-/// `orders_with_drivers` find them.
-fn of(business: BusinessId, kind: ExceptionKind, deadlines: Deadlines) -> orders::BoxedQuery<'static, Pg> {
-    let all = orders::table.filter(orders::business_id.eq(business.to_string()));
-    let all = all.filter(live()).filter(placed()).into_boxed();
+/// Of one kind, newest change first. Reads the orders in these states: `orders_by_state` and `orders_with_drivers` find those
+/// of a business, and `orders_for_fleet_by_status` those of all.
+fn of(
+    business: Option<BusinessId>,
+    kind: ExceptionKind,
+    deadlines: Deadlines,
+) -> orders::BoxedQuery<'static, Pg> {
+    let mut all = orders::table.filter(live()).filter(placed()).into_boxed();
+    if let Some(business) = business {
+        all = all.filter(orders::business_id.eq(business.to_string()));
+    }
     let unmoved_since = |time: DateTime<Utc>| {
         sql::<Bool>("(orders.updated_at < ")
             .bind::<Timestamptz, _>(time)
@@ -63,7 +69,7 @@ const SINCE: &str = "coalesce((SELECT recorded_at FROM order_events AS last
 /// The ids of at most `limit` orders, newest change first, and since when each is in its state.
 pub async fn list(
     conn: &mut AsyncPgConnection,
-    business: BusinessId,
+    business: Option<BusinessId>,
     kind: ExceptionKind,
     deadlines: Deadlines,
     limit: i64,
@@ -82,7 +88,7 @@ pub async fn list(
 /// The number of orders of each kind, up to `max`.
 pub async fn count(
     conn: &mut AsyncPgConnection,
-    business: BusinessId,
+    business: Option<BusinessId>,
     deadlines: Deadlines,
     max: i64,
 ) -> Result<ExceptionCounts, StoreError> {

@@ -30,7 +30,7 @@ async fn again(business: &Business, order: &str, attempt: u32, event: &str) -> a
 }
 
 /// A live order whose first attempt failed at the door.
-async fn failed(business: &Business, reference: &str) -> anyhow::Result<String> {
+pub(crate) async fn failed(business: &Business, reference: &str) -> anyhow::Result<String> {
     let order = business.place(reference).await?;
     business.fleet.drive(&order, &TO_THE_DOOR, 0).await?;
     let mut report = Fleet::progress(&order, "order.failed", 0);
@@ -43,7 +43,7 @@ async fn view(business: &Business, order: &str) -> anyhow::Result<Value> {
     business.live()?.call(Method::GET, &format!("/{order}"), None).await?.expect(200)
 }
 
-fn portal(service: &OrderApi) -> anyhow::Result<OrdersClient> {
+pub(crate) fn portal(service: &OrderApi) -> anyhow::Result<OrdersClient> {
     let internal = Url::parse(&format!("http://{}/", service.internal))?;
     let token = &service.settings.internal.token;
     Ok(OrdersClient(Peer::new("order-api", internal, None, token, PeerOptions::default())?))

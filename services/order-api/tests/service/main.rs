@@ -15,6 +15,7 @@ mod ended_orders;
 mod erasures;
 mod events;
 mod evidence;
+mod exceptions;
 mod feed;
 mod fleet_list;
 mod fleet_reports;
