@@ -261,6 +261,7 @@ calls! {
     GET "/v1/operator/businesses/{id}/orders" operator_orders::of_business:
         Operator(ReadOrders), Query, Logged(OrdersRead);
     GET "/v1/operator/orders" operator_orders::orders: Operator(ReadOrders), Query, Logged(OrdersRead);
+    GET "/v1/operator/exceptions" operator_orders::exceptions: Operator(ReadOrders), Query, Logged(OrdersRead);
     GET "/v1/operator/orders/{id}/events" operator_orders::order_events:
         Operator(ReadOrders), Query, Logged(OrderTimelineRead);
     GET "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::latest_of:

@@ -140,6 +140,8 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
         "lateCash": [{ "businessId": active.business, "orders": 2, "amountPaise": 900, "dueSince": answer_of(&at()) }],
     });
     portal.peers.answer("GET /wallet/internal/attention", 200, attention);
+    let counts = json!({ "failed": 4, "unassigned": 1, "stuck": 0 });
+    portal.peers.answer("GET /order-api/internal/orders/exceptions/counts", 200, counts.clone());
 
     let home = operator.get(OPERATOR_HOME).await;
     assert_eq!(home.status, 200, "{home:?}");
@@ -161,7 +163,7 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
         home.body["lateCash"],
         json!([{ "businessId": business, "name": name, "orders": 2, "amountPaise": 900, "dueSince": AT }]),
     );
-    assert_eq!(home.body["incomplete"], json!([]));
+    assert_eq!((&home.body["attention"], &home.body["incomplete"]), (&counts, &json!([])));
 
     portal.peers.silence("wallet");
     let (mut viewer, _) = person(&portal, "viewer@carrier.example", "viewer").await;

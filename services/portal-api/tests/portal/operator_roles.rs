@@ -54,6 +54,7 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("GET /businesses/{business}/audit-log", "read_users", SUPPORT),
     ("POST /businesses/{business}/password-resets", "issue_password_resets", SUPPORT),
     ("GET /orders?code=x", "read_orders", SUPPORT),
+    ("GET /exceptions", "read_orders", SUPPORT),
     ("GET /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/events", "read_orders", SUPPORT),
     (
         "DELETE /businesses/{business}/users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV/second-factor",

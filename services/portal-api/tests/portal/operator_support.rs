@@ -151,6 +151,30 @@ fn order(business: &str) -> Value {
 }
 
 #[tokio::test]
+async fn orders_of_all_businesses_that_need_attention_are_listed_with_their_business() {
+    let portal = Portal::start().await;
+    let business = portal.owner("owner@shop.example").await.business;
+    let mut operator = portal.operator();
+    let call = "GET /order-api/internal/orders/exceptions";
+    let counts = json!({ "failed": 1, "unassigned": 0, "stuck": 2 });
+    let page = json!({ "counts": counts, "attemptsMax": 3, "data": [order(&business)], "hasMore": true });
+    portal.peers.answer(call, 200, page);
+    let all = operator.get("/v1/operator/exceptions").await;
+    assert_eq!(all.status, 200, "{all:?}");
+    assert_eq!(all.body["data"][0]["business"], json!({ "id": business, "name": "Corner Shop" }));
+    assert_eq!((&all.body["counts"], &all.body["hasMore"]), (&counts, &json!(true)));
+    let of_one = format!("/v1/operator/exceptions?kind=stuck&businessId={business}");
+    assert_eq!(operator.get(&of_one).await.status, 200);
+    let asked = portal.peers.asked(call);
+    assert_eq!(asked[0].query, "kind=failed");
+    assert_eq!(asked[1].query, format!("business={business}&kind=stuck"));
+    let log = operator.get("/v1/operator/audit-log?action=orders.read").await.body;
+    assert_eq!(log["data"][0]["details"], json!({ "orders": [ORDER] }));
+    let refused = operator.get("/v1/operator/exceptions?kind=slow&businessId=x&mode=live").await;
+    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["businessId", "kind", "mode"]));
+}
+
+#[tokio::test]
 async fn any_order_is_found_by_its_code_with_its_business_and_its_timeline() {
     let portal = Portal::start().await;
     let owner = portal.owner("owner@shop.example").await;

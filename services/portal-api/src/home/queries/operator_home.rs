@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::BusinessId;
 use internal_api::attention::{FailingEndpoint, WalletAttention};
+use internal_api::orders::ExceptionCounts;
 use postgres::StoreError;
 
 use crate::approvals::domain::{ApprovalFilter, ApprovalKind, ApprovalState};
@@ -26,6 +27,8 @@ pub(crate) struct OperatorHome {
     pub(crate) approvals: usize,
     pub(crate) failing: Option<Vec<FailingEndpoint>>,
     pub(crate) wallets: Option<WalletAttention>,
+    /// The live orders that need attention.
+    pub(crate) orders: Option<ExceptionCounts>,
     /// Of the businesses in these lists.
     pub(crate) names: BTreeMap<BusinessId, String>,
     /// The services that did not answer.
@@ -41,16 +44,18 @@ pub(crate) async fn operator_home(
     let requested =
         BusinessFilter { subscription: Some(SubscriptionState::Requested), ..BusinessFilter::default() };
     let pending = ApprovalFilter { state: Some(ApprovalState::Pending), business: None, kinds };
-    let (sign_ups, plan_requests, approvals, failing, wallets) = tokio::join!(
+    let (sign_ups, plan_requests, approvals, failing, wallets, orders) = tokio::join!(
         businesses::list(state, LISTED_MAX, None, &inactive),
         businesses::list(state, LISTED_MAX, None, &requested),
         approvals::list(state, &pending, LISTED_MAX, None),
         state.peers.webhooks.failing(),
         state.peers.wallet.attention(),
+        state.peers.orders.exception_counts(),
     );
     let mut unanswered = Unanswered::default();
     let failing = unanswered.unwrap("webhook-dispatcher", failing);
     let wallets = unanswered.unwrap("wallet", wallets);
+    let orders = unanswered.unwrap("order-api", orders);
     let named = failing.iter().flatten().map(|endpoint| endpoint.business_id);
     let low = wallets.iter().flat_map(|wallets| wallets.low_balances.iter().map(|low| low.business_id));
     let late = wallets.iter().flat_map(|wallets| wallets.late_cash.iter().map(|late| late.business_id));
@@ -65,6 +70,7 @@ pub(crate) async fn operator_home(
         names: businesses::names(state, &ids).await?.into_iter().collect(),
         failing,
         wallets,
+        orders,
         incomplete: unanswered.0,
     })
 }

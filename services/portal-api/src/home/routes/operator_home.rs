@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, ReqData};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, Paise};
+use internal_api::orders::ExceptionCounts;
 use serde::Serialize;
 use strum::VariantArray;
 use web::ApiError;
@@ -31,6 +32,8 @@ struct OperatorHomeView {
     low_balances: Option<Vec<LowBalanceView>>,
     /// Cash that is not settled although its promised day is over, the oldest first.
     late_cash: Option<Vec<LateCashView>>,
+    /// The live orders of all businesses that need attention, up to 1,000 of each kind; null as a list.
+    attention: Option<ExceptionCounts>,
     /// The services that did not answer.
     incomplete: Vec<&'static str>,
 }
@@ -93,7 +96,8 @@ pub(crate) async fn home(
 
 impl OperatorHomeView {
     fn of(home: OperatorHome, reviews: bool) -> Self {
-        let OperatorHome { sign_ups, plan_requests, approvals, failing, wallets, names, incomplete } = home;
+        let OperatorHome { sign_ups, plan_requests, approvals, failing, wallets, orders, names, incomplete } =
+            home;
         // A business that no longer exists needs nothing.
         let named = |id: BusinessId| names.get(&id).map(|name| (id, name.clone()));
         let failing = failing.map(|failing| {
@@ -126,6 +130,7 @@ impl OperatorHomeView {
             failing_endpoints: failing,
             low_balances,
             late_cash,
+            attention: orders,
             incomplete,
         }
     }

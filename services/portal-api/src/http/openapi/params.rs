@@ -75,6 +75,16 @@ pub(crate) struct ExceptionsParams {
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub(crate) struct ExceptionsOfAllParams {
+    /// Default: failed.
+    #[param(inline)]
+    kind: Option<ExceptionKind>,
+    /// Only orders of this business, also in the counts.
+    business_id: Option<BusinessId>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct EventsParams {
     /// Default: both.
     mode: Option<Mode>,

@@ -1,4 +1,5 @@
-//! `/v1/operator/orders`: finds orders of any business, lists those of one, and reads their timeline.
+//! `/v1/operator/orders`: finds orders of any business, lists those of one and those that need attention, and reads their
+//! timeline and evidence.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,10 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::Page;
-use internal_api::orders::{OrderView, OrdersQuery, SearchAnywhere};
+use internal_api::orders::{
+    ExceptionCounts, ExceptionKind, FoundOrder, OrderView, OrdersQuery, SearchAnywhere,
+};
+use postgres::StoreError;
 use serde::Serialize;
 use web::{ApiError, TextRule, page_query, read_query};
 
@@ -23,6 +27,17 @@ const SEARCH: TextRule = TextRule::line(200);
 #[derive(Serialize, utoipa::ToSchema)]
 struct FoundOrders {
     data: Vec<FoundOrderView>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExceptionsOfAll {
+    counts: ExceptionCounts,
+    /// The attempts that the operator makes at a delivery.
+    attempts_max: u32,
+    data: Vec<FoundOrderView>,
+    /// Whether there are more than are listed.
+    has_more: bool,
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -71,8 +86,13 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         None => orders.search_anywhere(&search).await?,
     };
     sent(&found.iter().map(|found| found.order.id).collect::<Vec<_>>());
+    Ok(HttpResponse::Ok().json(FoundOrders { data: named(&state, found).await? }))
+}
+
+/// Adds the names of the businesses.
+async fn named(state: &State, found: Vec<FoundOrder>) -> Result<Vec<FoundOrderView>, StoreError> {
     let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
-    let names: HashMap<BusinessId, String> = businesses::names(&state, &ids).await?.into_iter().collect();
+    let names: HashMap<BusinessId, String> = businesses::names(state, &ids).await?.into_iter().collect();
     let data = found.into_iter().map(|found| FoundOrderView {
         business: BusinessName {
             id: found.business_id,
@@ -80,7 +100,32 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         },
         order: found.order,
     });
-    Ok(HttpResponse::Ok().json(FoundOrders { data: data.collect() }))
+    Ok(data.collect())
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/exceptions",
+    operation_id = "listExceptionsOfAll",
+    tag = "Operator",
+    summary = "List the live orders of all businesses that need attention, newest first",
+    params(params::ExceptionsOfAllParams),
+    responses((status = 200, description = "At most 100 orders of one kind, and the number of each kind. Those after the first 256 KiB have no items.", body = ExceptionsOfAll)),
+)]
+pub(crate) async fn exceptions(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let (kind, business) = read_query(&request, |fields| {
+        let kind = fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck");
+        (kind, fields.parsed::<BusinessId>("businessId", "the id of a business"))
+    })?;
+    let kind = kind.unwrap_or(ExceptionKind::Failed);
+    let found = state.peers.orders.exceptions_anywhere(kind, business).await?;
+    Sent::new("orders", found.data.iter().map(|found| found.order.id)).record(&request);
+    Ok(HttpResponse::Ok().json(ExceptionsOfAll {
+        counts: found.counts,
+        attempts_max: found.attempts_max,
+        data: named(&state, found.data).await?,
+        has_more: found.has_more,
+    }))
 }
 
 /// With other filters, the same text is another search.
