@@ -264,6 +264,8 @@ calls! {
     GET "/v1/operator/exceptions" operator_orders::exceptions: Operator(ReadOrders), Query, Logged(OrdersRead);
     GET "/v1/operator/orders/{id}/events" operator_orders::order_events:
         Operator(ReadOrders), Query, Logged(OrderTimelineRead);
+    GET "/v1/operator/orders/{id}/evidence" operator_orders::order_evidence:
+        Operator(ReadOrders), Logged(OrderEvidenceRead);
     GET "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::latest_of:
         Operator(ReadBusinesses);
     POST "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::erase_all_of:

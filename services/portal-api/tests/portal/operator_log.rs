@@ -5,7 +5,9 @@ use diesel_async::SimpleAsyncConnection;
 use serde_json::{Value, json};
 use test_kit::until;
 
+use crate::answers;
 use crate::client::Client;
+use crate::peers::answer_of;
 use crate::portal::{OPERATOR_TOKEN, Portal};
 use crate::staff::{SESSION, STAFF, person};
 
@@ -151,6 +153,8 @@ async fn reads_of_personal_data_are_recorded_once_per_ten_minutes() {
     portal.peers.answer("GET /order-api/internal/orders", 200, json!([order(&business)]));
     let timeline = format!("GET /order-api/internal/businesses/{business}/orders/{ORDER}/events");
     portal.peers.answer(timeline, 200, json!({ "data": [], "hasMore": false }));
+    let evidence = format!("GET /order-api/internal/businesses/{business}/orders/{ORDER}/evidence");
+    portal.peers.answer(evidence, 200, answer_of(&answers::evidence()));
     let path = format!("{BUSINESSES}/{business}");
     let reads = [
         (BUSINESSES.to_owned() + "?search=owner@shop.example", "businesses.read"),
@@ -159,6 +163,7 @@ async fn reads_of_personal_data_are_recorded_once_per_ten_minutes() {
         (format!("{path}/audit-log"), "audit_log.read"),
         ("/v1/operator/orders?code=%2B919812345678".to_owned(), "orders.read"),
         (format!("/v1/operator/orders/{ORDER}/events"), "order_timeline.read"),
+        (format!("/v1/operator/orders/{ORDER}/evidence"), "order_evidence.read"),
     ];
     for _ in 0..2 {
         for (path, action) in &reads {
@@ -171,7 +176,9 @@ async fn reads_of_personal_data_are_recorded_once_per_ten_minutes() {
     }
     let found = lines(&portal, "&action=orders.read").await;
     assert_eq!(found[0]["details"]["orders"], json!([ORDER]));
-    assert_eq!(lines(&portal, "&action=order_timeline.read").await[0]["target"]["id"], ORDER);
+    for action in ["order_timeline.read", "order_evidence.read"] {
+        assert_eq!(lines(&portal, &format!("&action={action}")).await[0]["target"]["id"], ORDER);
+    }
     assert_eq!(lines(&portal, "&action=users.read").await[0]["businessId"], business);
     let all = Value::from(lines(&portal, "").await).to_string();
     for personal in ["owner@shop.example", "9812345678", "Asha Rao", "MG Road"] {

@@ -56,6 +56,7 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("GET /orders?code=x", "read_orders", SUPPORT),
     ("GET /exceptions", "read_orders", SUPPORT),
     ("GET /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/events", "read_orders", SUPPORT),
+    ("GET /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/evidence", "read_orders", SUPPORT),
     (
         "DELETE /businesses/{business}/users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV/second-factor",
         "issue_password_resets",

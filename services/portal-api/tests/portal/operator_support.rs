@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::answers;
 use crate::client::Client;
+use crate::peers::answer_of;
 use crate::portal::Portal;
 use crate::profile::complete_profile;
 
@@ -208,8 +210,17 @@ async fn any_order_is_found_by_its_code_with_its_business_and_its_timeline() {
     assert_eq!((events.status, events.body), (200, timeline));
     assert_eq!(portal.peers.asked(&of)[0].query, "limit=5");
 
+    let of = format!("GET /order-api/internal/businesses/{}/orders/{ORDER}/evidence", owner.business);
+    portal.peers.answer(of, 200, answer_of(&answers::evidence()));
+    let evidence = operator.get(&format!("/v1/operator/orders/{ORDER}/evidence")).await;
+    assert_eq!((evidence.status, &evidence.body["attempts"][0]["attempt"]), (200, &json!(1)));
+    let file = format!("attachment; filename=\"evidence-{ORDER}.json\"");
+    assert_eq!(evidence.header("content-disposition"), file);
+
     portal.peers.answer(call, 200, json!([]));
-    let refused = operator.get(&format!("/v1/operator/orders/{ORDER}/events")).await;
-    assert_eq!((refused.status, refused.code()), (404, "order_not_found"));
+    for of in ["events", "evidence"] {
+        let refused = operator.get(&format!("/v1/operator/orders/{ORDER}/{of}")).await;
+        assert_eq!((refused.status, refused.code()), (404, "order_not_found"), "{of}");
+    }
     assert_eq!(owner.client.clone().get("/v1/operator/orders?code=x").await.status, 401);
 }

@@ -227,4 +227,6 @@ pub(crate) enum Action {
     OrdersRead,
     #[strum(serialize = "order_timeline.read")]
     OrderTimelineRead,
+    #[strum(serialize = "order_evidence.read")]
+    OrderEvidenceRead,
 }

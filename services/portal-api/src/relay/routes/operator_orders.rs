@@ -8,7 +8,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::Page;
 use internal_api::orders::{
-    ExceptionCounts, ExceptionKind, FoundOrder, OrderView, OrdersQuery, SearchAnywhere,
+    EvidenceView, ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, OrderView, OrdersQuery,
+    SearchAnywhere,
 };
 use postgres::StoreError;
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::business::queries::businesses;
 use crate::business::routes::businesses::business_id;
 use crate::http::openapi::params;
 use crate::http::operator_records::Sent;
-use crate::relay::routes::orders::{FORWARDED, mode, order_id};
+use crate::relay::routes::orders::{FORWARDED, evidence_file, mode, order_id};
 use crate::state::State;
 
 /// order-api validates it.
@@ -35,9 +36,16 @@ struct ExceptionsOfAll {
     counts: ExceptionCounts,
     /// The attempts that the operator makes at a delivery.
     attempts_max: u32,
-    data: Vec<FoundOrderView>,
+    limits: ExceptionLimits,
+    data: Vec<FoundExceptionView>,
     /// Whether there are more than are listed.
     has_more: bool,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+struct FoundExceptionView {
+    business: BusinessName,
+    order: ExceptionOrder,
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -86,21 +94,25 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         None => orders.search_anywhere(&search).await?,
     };
     sent(&found.iter().map(|found| found.order.id).collect::<Vec<_>>());
-    Ok(HttpResponse::Ok().json(FoundOrders { data: named(&state, found).await? }))
+    let names = Names::of(&state, found.iter().map(|found| found.business_id)).await?;
+    let data = found.into_iter();
+    let data =
+        data.map(|found| FoundOrderView { business: names.named(found.business_id), order: found.order });
+    Ok(HttpResponse::Ok().json(FoundOrders { data: data.collect() }))
 }
 
-/// Adds the names of the businesses.
-async fn named(state: &State, found: Vec<FoundOrder>) -> Result<Vec<FoundOrderView>, StoreError> {
-    let ids: Vec<BusinessId> = found.iter().map(|found| found.business_id).collect();
-    let names: HashMap<BusinessId, String> = businesses::names(state, &ids).await?.into_iter().collect();
-    let data = found.into_iter().map(|found| FoundOrderView {
-        business: BusinessName {
-            id: found.business_id,
-            name: names.get(&found.business_id).cloned().unwrap_or_default(),
-        },
-        order: found.order,
-    });
-    Ok(data.collect())
+/// The names of businesses.
+struct Names(HashMap<BusinessId, String>);
+
+impl Names {
+    async fn of(state: &State, ids: impl Iterator<Item = BusinessId>) -> Result<Self, StoreError> {
+        let ids: Vec<BusinessId> = ids.collect();
+        Ok(Self(businesses::names(state, &ids).await?.into_iter().collect()))
+    }
+
+    fn named(&self, id: BusinessId) -> BusinessName {
+        BusinessName { id, name: self.0.get(&id).cloned().unwrap_or_default() }
+    }
 }
 
 #[utoipa::path(
@@ -119,11 +131,16 @@ pub(crate) async fn exceptions(state: Data<State>, request: HttpRequest) -> Resu
     })?;
     let kind = kind.unwrap_or(ExceptionKind::Failed);
     let found = state.peers.orders.exceptions_anywhere(kind, business).await?;
-    Sent::new("orders", found.data.iter().map(|found| found.order.id)).record(&request);
+    Sent::new("orders", found.data.iter().map(|found| found.order.order.id)).record(&request);
+    let names = Names::of(&state, found.data.iter().map(|found| found.business_id)).await?;
+    let data = found.data.into_iter();
+    let data =
+        data.map(|found| FoundExceptionView { business: names.named(found.business_id), order: found.order });
     Ok(HttpResponse::Ok().json(ExceptionsOfAll {
         counts: found.counts,
         attempts_max: found.attempts_max,
-        data: named(&state, found.data).await?,
+        limits: found.limits,
+        data: data.collect(),
         has_more: found.has_more,
     }))
 }
@@ -186,7 +203,31 @@ pub(crate) async fn order_events(
 ) -> Result<HttpResponse, ApiError> {
     let order: OrderId = order_id(&order)?;
     let page = page_query(&request)?;
-    let business = state.peers.orders.business_of(order).await?;
-    let business = business.ok_or_else(|| ApiError::not_found("order_not_found", "order"))?;
+    let business = business_of(&state, order).await?;
     Ok(HttpResponse::Ok().json(state.peers.orders.events(business, &order.to_string(), &page).await?))
+}
+
+#[utoipa::path(
+    get,
+    path = "/v1/operator/orders/{id}/evidence",
+    operation_id = "readEvidenceOfAny",
+    tag = "Operator",
+    summary = "Read the evidence of the attempts of an order of any business, as a file",
+    description = "For disputes: `verification` says how to check the hashes.",
+    params(("id" = domain::OrderId, Path, description = "The order.")),
+    responses((status = 200, description = "The evidence.", body = EvidenceView)),
+)]
+pub(crate) async fn order_evidence(
+    state: Data<State>,
+    order: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let order: OrderId = order_id(&order)?;
+    let business = business_of(&state, order).await?;
+    let evidence = state.peers.orders.evidence(business, &order.to_string()).await?;
+    Ok(evidence_file(&order.to_string(), &evidence))
+}
+
+async fn business_of(state: &State, order: OrderId) -> Result<BusinessId, ApiError> {
+    let business = state.peers.orders.business_of(order).await?;
+    business.ok_or_else(|| ApiError::not_found("order_not_found", "order"))
 }

@@ -4,7 +4,7 @@ use actix_web::http::header::CONTENT_DISPOSITION;
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{Mode, OrderId};
-use internal_api::orders::{DeliveryCodeView, OrdersQuery, SimulatedOrderView};
+use internal_api::orders::{DeliveryCodeView, EvidenceView, OrdersQuery, SimulatedOrderView};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
@@ -95,8 +95,12 @@ pub(crate) async fn evidence(
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?.to_string();
     let evidence = state.peers.orders.evidence(session.business, &order).await?;
+    Ok(evidence_file(&order, &evidence))
+}
+
+pub(crate) fn evidence_file(order: &str, evidence: &EvidenceView) -> HttpResponse {
     let file = format!("attachment; filename=\"evidence-{order}.json\"");
-    Ok(HttpResponse::Ok().insert_header((CONTENT_DISPOSITION, file)).json(evidence))
+    HttpResponse::Ok().insert_header((CONTENT_DISPOSITION, file)).json(evidence)
 }
 
 #[utoipa::path(

@@ -23,6 +23,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "audit_log.read": "Business’s audit log read",
   "orders.read": "Orders found",
   "order_timeline.read": "Order’s timeline read",
+  "order_evidence.read": "Order’s evidence read",
   "business.changed": "Business changed",
   "business.contact_changed": "Contact of the business changed",
   "business.closing_begun": "Closing of a business begun",
