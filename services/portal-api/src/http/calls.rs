@@ -266,6 +266,11 @@ calls! {
         Operator(ReadOrders), Query, Logged(OrderTimelineRead);
     GET "/v1/operator/orders/{id}/evidence" operator_orders::order_evidence:
         Operator(ReadOrders), Logged(OrderEvidenceRead);
+    // As the business asks for them, with an entry in both audit logs.
+    POST "/v1/operator/businesses/{id}/orders/{order}/reattempt" after_failure::reattempt_for_operator:
+        Operator(ChangeBusinesses);
+    POST "/v1/operator/businesses/{id}/orders/{order}/return" after_failure::return_for_operator:
+        Operator(ChangeBusinesses);
     GET "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::latest_of:
         Operator(ReadBusinesses);
     POST "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::erase_all_of:

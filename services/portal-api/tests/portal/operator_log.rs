@@ -197,6 +197,25 @@ async fn reads_of_personal_data_are_recorded_once_per_ten_minutes() {
 }
 
 #[tokio::test]
+async fn what_the_staff_asks_for_after_a_failure_is_in_both_logs() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let (mut asha, _) = person(&portal, "asha@carrier.example", "support").await;
+    for (call, action) in [("reattempt", "order.reattempt_requested"), ("return", "order.return_requested")] {
+        let of = format!("businesses/{}/orders/{ORDER}/{call}", owner.business);
+        portal.peers.answer(format!("POST /order-api/internal/{of}"), 200, answer_of(&answers::order()));
+        let asked = asha.press(&format!("/v1/operator/{of}")).await;
+        assert_eq!((asked.status, &asked.body["id"]), (200, &json!(ORDER)), "{asked:?}");
+        let written = lines(&portal, &format!("&action={action}&actor=asha@carrier.example")).await;
+        assert_eq!((written.len(), &written[0]["target"]["id"]), (1, &json!(ORDER)), "{call}");
+        let seen = owner.client.get(&format!("/v1/portal/audit-log?action={action}")).await;
+        assert_eq!(seen.body["data"][0]["target"]["id"], ORDER, "{call}");
+    }
+    let nowhere = format!("/v1/operator/businesses/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/orders/{ORDER}/return");
+    assert_eq!(asha.press(&nowhere).await.code(), "business_not_found");
+}
+
+#[tokio::test]
 async fn personal_data_is_not_sent_without_its_entry() {
     let portal = Portal::start().await;
     let business = portal.owner("owner@shop.example").await.business;

@@ -53,6 +53,16 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("GET /businesses/{business}/users", "read_users", SUPPORT),
     ("GET /businesses/{business}/audit-log", "read_users", SUPPORT),
     ("POST /businesses/{business}/password-resets", "issue_password_resets", SUPPORT),
+    (
+        "POST /businesses/{business}/orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/reattempt",
+        "change_businesses",
+        SUPPORT,
+    ),
+    (
+        "POST /businesses/{business}/orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/return",
+        "change_businesses",
+        SUPPORT,
+    ),
     ("GET /orders?code=x", "read_orders", SUPPORT),
     ("GET /exceptions", "read_orders", SUPPORT),
     ("GET /orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/events", "read_orders", SUPPORT),

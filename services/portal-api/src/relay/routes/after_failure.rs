@@ -3,14 +3,16 @@
 
 use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
-use domain::BusinessId;
+use domain::{BusinessId, OrderId};
 use internal_api::CallError;
 use internal_api::orders::{ExceptionKind, OrderView};
+use serde_json::Value;
 use web::{ApiError, JsonBody, read_optional_json, read_query};
 
-use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
+use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
+use crate::business::routes::businesses::business_id;
 use crate::domain::Session;
-use crate::http::audited::{UserAuthor, audited};
+use crate::http::audited::{OperatorAuthor, UserAuthor, audited};
 use crate::http::openapi::{bodies, params, shown};
 use crate::relay::routes::orders::order_id;
 use crate::state::State;
@@ -59,7 +61,44 @@ pub(crate) async fn reattempt(
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?;
     let body = read_optional_json(&request, payload).await?;
-    let (business, orders) = (session.business, state.peers.orders.clone());
+    ask_again(&state, session.business, author.0, order, body).await
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/businesses/{id}/orders/{order}/reattempt",
+    operation_id = "reattemptOrderOfBusiness",
+    tag = "Operator",
+    summary = "Attempt a failed delivery of a business again",
+    description = "As the business itself does. Both audit logs have an entry.",
+    params(
+        ("id" = domain::BusinessId, Path, description = "The business."),
+        ("order" = domain::OrderId, Path, description = "The order."),
+    ),
+    request_body = Option<bodies::Reattempt>,
+    responses((status = 200, description = "The order.", body = OrderView)),
+)]
+pub(crate) async fn reattempt_for_operator(
+    state: Data<State>,
+    author: OperatorAuthor,
+    path: Path<(String, String)>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let business = business_id(&state, &path.0).await?;
+    let order = order_id(&path.1)?;
+    let body = read_optional_json(&request, payload).await?;
+    ask_again(&state, business, author.0, order, body).await
+}
+
+async fn ask_again(
+    state: &Data<State>,
+    business: BusinessId,
+    author: Author,
+    order: OrderId,
+    body: Value,
+) -> Result<HttpResponse, ApiError> {
+    let orders = state.peers.orders.clone();
     let call = async move { orders.reattempt(business, &order.to_string(), &body).await };
     let event = move |asked: &OrderView| {
         let on = asked.reattempt.as_ref().and_then(|reattempt| reattempt.on);
@@ -68,7 +107,7 @@ pub(crate) async fn reattempt(
             .with("date", on.map(|on| on.to_string()))
             .with("reasonCode", asked.reason_code.clone())
     };
-    forward(&state, business, author, event, call).await
+    forward(state, business, author, event, call).await
 }
 
 #[utoipa::path(
@@ -87,15 +126,45 @@ pub(crate) async fn request_return(
     author: UserAuthor,
     order: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let order = order_id(&order)?;
-    let (business, orders) = (session.business, state.peers.orders.clone());
+    ask_back(&state, session.business, author.0, order_id(&order)?).await
+}
+
+#[utoipa::path(
+    post,
+    path = "/v1/operator/businesses/{id}/orders/{order}/return",
+    operation_id = "requestReturnOfBusiness",
+    tag = "Operator",
+    summary = "Request the return of a business's parcel after a failed delivery",
+    description = "As the business itself does. Both audit logs have an entry.",
+    params(
+        ("id" = domain::BusinessId, Path, description = "The business."),
+        ("order" = domain::OrderId, Path, description = "The order."),
+    ),
+    responses((status = 200, description = "The order.", body = OrderView)),
+)]
+pub(crate) async fn return_for_operator(
+    state: Data<State>,
+    author: OperatorAuthor,
+    path: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let business = business_id(&state, &path.0).await?;
+    ask_back(&state, business, author.0, order_id(&path.1)?).await
+}
+
+async fn ask_back(
+    state: &Data<State>,
+    business: BusinessId,
+    author: Author,
+    order: OrderId,
+) -> Result<HttpResponse, ApiError> {
+    let orders = state.peers.orders.clone();
     let call = async move { orders.request_return(business, &order.to_string()).await };
     let event = move |asked: &OrderView| {
         AuditEvent::new(Action::OrderReturnRequested)
             .on(Target::new(TargetKind::Order, order).labelled(&asked.order_reference))
             .with("reasonCode", asked.reason_code.clone())
     };
-    forward(&state, business, author, event, call).await
+    forward(state, business, author, event, call).await
 }
 
 #[utoipa::path(
@@ -126,17 +195,17 @@ pub(crate) async fn correct(
             .on(Target::new(TargetKind::Order, order).labelled(&corrected.order_reference))
             .with("fields", fields)
     };
-    forward(&state, business, author, event, call).await
+    forward(&state, business, author.0, event, call).await
 }
 
 /// Sends a change of an order to order-api, and then writes its entry.
 pub(crate) async fn forward(
     state: &Data<State>,
     business: BusinessId,
-    author: UserAuthor,
+    author: Author,
     event: impl FnOnce(&OrderView) -> AuditEvent + Send + 'static,
     call: impl Future<Output = Result<OrderView, CallError>> + Send + 'static,
 ) -> Result<HttpResponse, ApiError> {
     let call = async move { Ok(call.await?) };
-    Ok(HttpResponse::Ok().json(audited(state, business, author.0, call, event).await?))
+    Ok(HttpResponse::Ok().json(audited(state, business, author, call, event).await?))
 }

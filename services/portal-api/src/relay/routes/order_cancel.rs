@@ -40,7 +40,7 @@ pub(crate) async fn cancel(
         let target = Target::new(TargetKind::Order, order_id).labelled(&cancelled.order_reference);
         AuditEvent::once(Action::OrderCancelled, target)
     };
-    let cancelled = forward(&state, business, author, event, call).await?;
+    let cancelled = forward(&state, business, author.0, event, call).await?;
     tracing::info!(
         business_id = %session.business, user_id = %session.user, %order_id, "order cancelled from the portal"
     );

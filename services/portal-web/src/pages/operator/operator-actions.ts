@@ -24,6 +24,8 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "orders.read": "Orders found",
   "order_timeline.read": "Order’s timeline read",
   "order_evidence.read": "Order’s evidence read",
+  "order.reattempt_requested": "Reattempt requested for a business",
+  "order.return_requested": "Return requested for a business",
   "business.changed": "Business changed",
   "business.contact_changed": "Contact of the business changed",
   "business.closing_begun": "Closing of a business begun",
