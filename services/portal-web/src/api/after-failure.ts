@@ -1,6 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryKey, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
-import { ordersKey } from "./orders";
+import { type Order, ordersKey } from "./orders";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -13,6 +13,14 @@ export interface Decision {
   action: "reattempt" | "return";
   date?: string;
   note?: string;
+}
+
+/** Who decides about these orders: a user of their business, or the staff. */
+export interface Decider<One extends Order = Order> {
+  /** Repeating a decision has no effect. */
+  decide: (order: One, decision: Decision) => Promise<unknown>;
+  /** What a decision changes. */
+  changes: QueryKey;
 }
 
 /** Part of the orders' key, so that each change of an order reads it again. */
@@ -28,40 +36,43 @@ export function useExceptions(kind: ExceptionKind) {
   });
 }
 
-/** Repeating a decision has no effect. */
-function decide(id: string, { action, date, note }: Decision) {
-  const params = { path: { id } };
-  if (action === "return") return answer(api.POST("/v1/portal/orders/{id}/return", { params }));
-  return answer(api.POST("/v1/portal/orders/{id}/reattempt", { params, body: { date, note } }));
-}
+/** About the orders of the own business. */
+export const OWN_DECIDER: Decider = {
+  decide: ({ id }, { action, date, note }) => {
+    const params = { path: { id } };
+    if (action === "return") return answer(api.POST("/v1/portal/orders/{id}/return", { params }));
+    return answer(api.POST("/v1/portal/orders/{id}/reattempt", { params, body: { date, note } }));
+  },
+  changes: ordersKey,
+};
 
-function useChange<Input, Output>(change: (input: Input) => Promise<Output>) {
+function useChange<Input, Output>(queryKey: QueryKey, change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSettled: () => client.invalidateQueries({ queryKey: ordersKey }),
+    onSettled: () => client.invalidateQueries({ queryKey }),
   });
 }
 
-export function useDecide(id: string) {
-  return useChange((decision: Decision) => decide(id, decision));
+export function useDecide<One extends Order>({ decide, changes }: Decider<One>, order: One) {
+  return useChange(changes, (decision: Decision) => decide(order, decision));
 }
 
 export function useCorrectDelivery(id: string) {
-  return useChange((body: Correction) =>
+  return useChange(ordersKey, (body: Correction) =>
     answer(api.POST("/v1/portal/orders/{id}/delivery-details", { params: { path: { id } }, body })),
   );
 }
 
 /** The error of each order that was refused, by its id. One call at a time: the limits are per user. */
-export function useDecideAll() {
-  return useChange(async ({ ids, decision }: { ids: string[]; decision: Decision }) => {
+export function useDecideAll<One extends Order>({ decide, changes }: Decider<One>) {
+  return useChange(changes, async ({ orders, decision }: { orders: One[]; decision: Decision }) => {
     const failed = new Map<string, unknown>();
-    for (const id of ids) {
+    for (const order of orders) {
       try {
-        await decide(id, decision);
+        await decide(order, decision);
       } catch (error) {
-        failed.set(id, error);
+        failed.set(order.id, error);
       }
     }
     return failed;

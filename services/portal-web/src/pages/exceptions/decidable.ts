@@ -2,14 +2,18 @@
 import type { Decision } from "../../api/after-failure";
 import type { Order } from "../../api/orders";
 
-export interface Refused {
-  order: Order;
+export interface Refused<One extends Order = Order> {
+  order: One;
   why: string;
 }
 
-export function decidable(action: Decision["action"], orders: Order[], attemptsMax: number) {
-  const possible: Order[] = [];
-  const refused: Refused[] = [];
+export function decidable<One extends Order>(
+  action: Decision["action"],
+  orders: One[],
+  attemptsMax: number,
+) {
+  const possible: One[] = [];
+  const refused: Refused<One>[] = [];
   for (const order of orders) {
     const why = action === "reattempt" ? whyNotAgain(order, attemptsMax) : null;
     if (why === null) possible.push(order);

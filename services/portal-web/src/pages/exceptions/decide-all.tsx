@@ -1,6 +1,6 @@
 import { Alert, List, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { type Decision, useDecideAll } from "../../api/after-failure";
+import { type Decider, type Decision, useDecideAll } from "../../api/after-failure";
 import { asFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { Dialog, DialogStep } from "../../components/dialog";
@@ -8,22 +8,29 @@ import { DialogActions } from "../../components/dialog-actions";
 import { dayError, ReattemptFields } from "../orders/reattempt-fields";
 import { decidable, type Refused } from "./decidable";
 
-interface DecideAllProps {
+interface DecideAllProps<One extends Order> {
   action: Decision["action"];
-  orders: Order[];
+  decider: Decider<One>;
+  orders: One[];
   attemptsMax: number;
   onClose: () => void;
 }
 
 /** Asks for another attempt or the return of several orders: a preview first, then what came out. */
-export function DecideAll({ action, orders, attemptsMax, onClose }: DecideAllProps) {
+export function DecideAll<One extends Order>({
+  action,
+  decider,
+  orders,
+  attemptsMax,
+  onClose,
+}: DecideAllProps<One>) {
   // The orders of the preview: decided ones leave the list.
   const [{ possible, refused }] = useState(() => decidable(action, orders, attemptsMax));
   const [decision, setDecision] = useState<Decision>({ action });
-  const decide = useDecideAll();
+  const decide = useDecideAll(decider);
   const count = possible.length;
   const what = action === "reattempt" ? "another attempt" : "the return";
-  const act = () => decide.mutate({ ids: possible.map(({ id }) => id), decision });
+  const act = () => decide.mutate({ orders: possible, decision });
   return (
     <Dialog
       opened

@@ -1,7 +1,7 @@
 import { Alert, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useState } from "react";
-import { type Decision, useDecide } from "../../api/after-failure";
+import { type Decider, type Decision, OWN_DECIDER, useDecide } from "../../api/after-failure";
 import { ApiFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { ConfirmButton } from "../../components/confirm-button";
@@ -11,8 +11,14 @@ import { sentence } from "../../format/order-labels";
 import { awaitsDecision } from "./next-events";
 import { dayError, ReattemptFields } from "./reattempt-fields";
 
+interface AfterFailureProps {
+  order: Order;
+  canDecide: boolean;
+  decider?: Decider;
+}
+
 /** Why a delivery failed, what was asked for, and what can be asked for. */
-export function AfterFailure({ order, canDecide }: { order: Order; canDecide: boolean }) {
+export function AfterFailure({ order, canDecide, decider = OWN_DECIDER }: AfterFailureProps) {
   if (order.status !== "failed") return null;
   const reason = [
     order.reasonCode && failureReason(order.reasonCode),
@@ -38,8 +44,8 @@ export function AfterFailure({ order, canDecide }: { order: Order; canDecide: bo
         )}
         {canDecide && awaitsDecision(order) && (
           <Group gap="xs">
-            {order.reattemptPossible && <Reattempt order={order} />}
-            {!order.returnRequestedAt && <RequestReturn order={order} />}
+            {order.reattemptPossible && <Reattempt order={order} decider={decider} />}
+            {!order.returnRequestedAt && <RequestReturn order={order} decider={decider} />}
           </Group>
         )}
       </Stack>
@@ -80,11 +86,11 @@ function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
       </Text>
     );
   }
-  return <Text>It failed before the pickup. Place a new order to have it delivered.</Text>;
+  return <Text>It failed before the pickup. A new order can have it delivered.</Text>;
 }
 
-function Reattempt({ order }: { order: Order }) {
-  const decide = useDecide(order.id);
+function Reattempt({ order, decider }: { order: Order; decider: Decider }) {
+  const decide = useDecide(decider, order);
   const [decision, setDecision] = useState<Decision>({ action: "reattempt" });
   const request = async () => {
     const wrongDay = dayError(decision);
@@ -109,12 +115,12 @@ function Reattempt({ order }: { order: Order }) {
   );
 }
 
-function RequestReturn({ order }: { order: Order }) {
-  const decide = useDecide(order.id);
+function RequestReturn({ order, decider }: { order: Order; decider: Decider }) {
+  const decide = useDecide(decider, order);
   return (
     <ConfirmButton
       title="Request the return of this parcel?"
-      description="The fleet brings the parcel back to you. The delivery fee is not refunded."
+      description="The fleet brings the parcel back to its pickup. The delivery fee is not refunded."
       confirm="Request return"
       onConfirm={() => decide.mutateAsync({ action: "return" })}
     >

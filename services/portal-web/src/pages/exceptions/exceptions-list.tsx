@@ -1,0 +1,136 @@
+import { Alert, Button, Checkbox, Group, Paper, SegmentedControl, Text } from "@mantine/core";
+import { IconCircleCheck } from "@tabler/icons-react";
+import { useState } from "react";
+import type { Decider, Decision, ExceptionKind, Exceptions } from "../../api/after-failure";
+import type { Order } from "../../api/orders";
+import { type Column, DataTable } from "../../components/data-table";
+import { EmptyState } from "../../components/empty-state";
+import { DecideAll } from "./decide-all";
+import classes from "./exceptions.module.css";
+
+const KIND_LABELS: Record<ExceptionKind, string> = {
+  failed: "Failed",
+  unassigned: "No driver",
+  stuck: "No news",
+};
+const KINDS = Object.keys(KIND_LABELS) as ExceptionKind[];
+const COUNTED_MAX = 1000;
+
+/** The kind that an address names. */
+export function kindOf(text: string | undefined): ExceptionKind {
+  return KINDS.find((kind) => kind === text) ?? "failed";
+}
+
+interface KindsProps {
+  kind: ExceptionKind;
+  counts: Exceptions["counts"] | undefined;
+  onChange: (kind: ExceptionKind) => void;
+}
+
+/** Chooses a kind, with the number of orders of each. */
+export function Kinds({ kind, counts, onChange }: KindsProps) {
+  const counted = (name: ExceptionKind) => {
+    const count = counts?.[name];
+    if (count === undefined) return KIND_LABELS[name];
+    return `${KIND_LABELS[name]} (${count >= COUNTED_MAX ? "1,000+" : count})`;
+  };
+  return (
+    <SegmentedControl
+      aria-label="Kind"
+      mb="md"
+      value={kind}
+      onChange={(chosen) => onChange(kindOf(chosen))}
+      data={KINDS.map((name) => ({ value: name, label: counted(name) }))}
+    />
+  );
+}
+
+interface ExceptionsListProps<One extends Order> {
+  kind: ExceptionKind;
+  page: { data: One[]; attemptsMax: number; hasMore: boolean } | undefined;
+  isLoading: boolean;
+  columns: Column<One>[];
+  /** Nobody, if the reader must not decide. */
+  decider: Decider<One> | undefined;
+  /** Shown instead of an empty list. */
+  none: string;
+}
+
+/** Orders of one kind. Failed deliveries can be selected, to decide about them together. */
+export function ExceptionsList<One extends Order>(props: ExceptionsListProps<One>) {
+  const { kind, page, isLoading, columns, none } = props;
+  const decider = kind === "failed" ? props.decider : undefined;
+  const [selected, setSelected] = useState<string[]>([]);
+  const [action, setAction] = useState<Decision["action"] | null>(null);
+  const rows = page?.data ?? [];
+  const chosen = rows.filter((order) => selected.includes(order.id));
+  const select = {
+    key: "select",
+    header: "Select",
+    width: "5%",
+    render: (order: One) => (
+      <Checkbox
+        aria-label={`Select ${order.orderReference}`}
+        checked={selected.includes(order.id)}
+        onChange={(event) => {
+          const others = selected.filter((id) => id !== order.id);
+          setSelected(event.currentTarget.checked ? [...others, order.id] : others);
+        }}
+      />
+    ),
+  } satisfies Column<One>;
+  return (
+    <Paper style={{ overflow: "clip" }}>
+      {decider && rows.length > 0 && (
+        <Group gap="xs" p="md" className={classes.bar}>
+          <Checkbox
+            label="Select all"
+            checked={chosen.length === rows.length}
+            indeterminate={chosen.length > 0 && chosen.length < rows.length}
+            onChange={(event) => setSelected(event.currentTarget.checked ? rows.map(({ id }) => id) : [])}
+          />
+          <Button size="xs" disabled={chosen.length === 0} onClick={() => setAction("reattempt")}>
+            Attempt again
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={chosen.length === 0}
+            onClick={() => setAction("return")}
+          >
+            Request return
+          </Button>
+        </Group>
+      )}
+      <DataTable
+        label={KIND_LABELS[kind]}
+        columns={decider ? [select, ...columns] : columns}
+        rows={rows}
+        rowKey={(order) => order.id}
+        isLoading={isLoading}
+        empty={
+          <EmptyState icon={<IconCircleCheck size={28} />} title="Nothing needs you here">
+            {none}
+          </EmptyState>
+        }
+      />
+      {page?.hasMore && (
+        <Alert variant="light" m="md">
+          <Text>There are more. The newest 100 are listed; older ones follow as these are settled.</Text>
+        </Alert>
+      )}
+      {action && page && decider && (
+        <DecideAll
+          action={action}
+          decider={decider}
+          orders={chosen}
+          attemptsMax={page.attemptsMax}
+          onClose={() => {
+            setAction(null);
+            setSelected([]);
+          }}
+        />
+      )}
+    </Paper>
+  );
+}
