@@ -1,12 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { endOfDay, startOfDay } from "../format/day";
+import type { Decider, ExceptionKind } from "./after-failure";
 import { api } from "./client";
 import { missingOf, PAGE_SIZE, SEARCH_FRESH_MS, useCursorList } from "./list";
 import { operatorAnswer, operatorKey } from "./operator-session";
+import type { Evidence, Order } from "./orders";
 import type { components } from "./schema";
 
 export type { FoundOrder } from "./types";
-export type BusinessCash = components["schemas"]["BusinessCash"];
+
+type Schemas = components["schemas"];
+export type BusinessCash = Schemas["BusinessCash"];
+/** An order with its business. */
+export type OfBusiness = Order & { business: Schemas["BusinessName"] };
+/** An order that needs attention, with its business. */
+export type ExceptionOfAll = Schemas["ExceptionOrder"] & { business: Schemas["BusinessName"] };
 
 const TIMELINE_PAGE_SIZE = 100;
 /** The operator console has no event stream, so it polls. */
@@ -29,6 +37,48 @@ export function useFoundOrders({ search, from, to }: FoundOrdersFilter) {
     staleTime: SEARCH_FRESH_MS,
   });
 }
+
+/** As `useEvidence`, of an order of any business. */
+export function useEvidenceOfAny(id: string, ended: number) {
+  return useQuery({
+    queryKey: [...operatorKey, "evidence", id, ended],
+    enabled: ended > 0,
+    queryFn: async (): Promise<Evidence> =>
+      operatorAnswer(api.GET("/v1/operator/orders/{id}/evidence", { params: { path: { id } } })),
+  });
+}
+
+const EXCEPTIONS_POLL_MS = 60_000;
+
+/** Live orders of all businesses, or of one, that need attention. */
+export function useExceptionsOfAll(kind: ExceptionKind, businessId: string | undefined) {
+  return useQuery({
+    queryKey: [...operatorKey, "exceptions", kind, businessId],
+    queryFn: async () => {
+      const query = { kind, businessId };
+      const page = await operatorAnswer(api.GET("/v1/operator/exceptions", { params: { query } }));
+      const data = page.data.map(({ business, order }): ExceptionOfAll => ({ ...order, business }));
+      return { ...page, data };
+    },
+    refetchInterval: EXCEPTIONS_POLL_MS,
+    placeholderData: (previous) => previous,
+  });
+}
+
+/** The staff decides for the business of the order. */
+export const STAFF_DECIDER: Decider<OfBusiness> = {
+  decide: ({ id: order, business: { id } }, { action, date, note }) => {
+    const params = { path: { id, order } };
+    if (action === "return") {
+      return operatorAnswer(api.POST("/v1/operator/businesses/{id}/orders/{order}/return", { params }));
+    }
+    const body = { date, note };
+    return operatorAnswer(
+      api.POST("/v1/operator/businesses/{id}/orders/{order}/reattempt", { params, body }),
+    );
+  },
+  changes: operatorKey,
+};
 
 export function useOperatorTimeline(id: string) {
   const list = useCursorList(

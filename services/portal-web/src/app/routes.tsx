@@ -61,6 +61,7 @@ const OPERATOR_PAGES: RouteObject[] = [
   { path: "businesses", lazy: () => import("../pages/operator/businesses-page") },
   { path: "businesses/:businessId", lazy: () => import("../pages/operator/business-page") },
   { path: "orders", lazy: () => import("../pages/operator/orders-page") },
+  { path: "exceptions", lazy: () => import("../pages/operator/exceptions-page") },
   { path: "approvals", lazy: () => import("../pages/operator/approvals-page") },
   { path: "approvals/:approvalId", lazy: () => import("../pages/operator/approval-page") },
   { path: "cash", lazy: () => import("../pages/operator/cash-page") },

@@ -11,6 +11,7 @@ export const CONSOLE_PAGES: ConsolePage[] = [
   { path: "/operator/overview", label: "Overview", permission: "read_businesses" },
   { path: "/operator/businesses", label: "Businesses", permission: "read_businesses" },
   { path: "/operator/orders", label: "Find an order", permission: "read_orders" },
+  { path: "/operator/exceptions", label: "Needs attention", permission: "read_orders" },
   { path: "/operator/cash", label: "Cash", permission: "read_cash" },
   { path: "/operator/approvals", label: "Approvals", permission: "review_approvals" },
   { path: "/operator/staff", label: "Staff", permission: "manage_staff" },

@@ -2,22 +2,28 @@ import { Anchor, Badge, Button, Grid, Group, Paper, Stack, Text } from "@mantine
 import { useDisclosure } from "@mantine/hooks";
 import { Link } from "react-router-dom";
 import { useBusinessHealth } from "../../api/operator-businesses";
-import { type FoundOrder, useOperatorTimeline } from "../../api/operator-orders";
-import type { Order } from "../../api/orders";
-import { Fact, Facts } from "../../components/facts";
-import { Money } from "../../components/money";
-import { Section } from "../../components/section";
+import {
+  type FoundOrder,
+  STAFF_DECIDER,
+  useEvidenceOfAny,
+  useOperatorTimeline,
+} from "../../api/operator-orders";
+import { useMay } from "../../api/operator-session";
 import { Time } from "../../components/time";
-import { CodBadge, DeliveryBadge } from "../orders/order-badges";
+import { AfterFailure } from "../orders/after-failure";
+import { DeliveryBadge } from "../orders/order-badges";
+import { type EvidenceSource, OrderEvidence } from "../orders/order-evidence";
+import { OrderMoney } from "../orders/order-money";
 import { OrderParcel } from "../orders/order-parcel";
 import { OrderParties } from "../orders/order-parties";
-import { OrderTimeline } from "../orders/order-timeline";
+import { OrderTimeline, transferOf } from "../orders/order-timeline";
 import { OrderPostings, OrderWebhooks } from "../orders/order-webhooks";
 
 /** A summary of an order. The details are open if it is the only result. */
 export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: boolean }) {
   const [isOpen, { toggle }] = useDisclosure(isOnly);
   const { business, order } = found;
+  const receiver = [order.customer.name, order.delivery.city].filter(Boolean).join(", ");
   return (
     <article aria-label={`Order ${order.orderReference} of ${business.name}`}>
       <Paper p="md">
@@ -34,25 +40,35 @@ export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: b
               </Anchor>{" "}
               · ordered <Time at={order.createdAt} /> · {order.trackingCode}
             </Text>
+            {receiver && <Text mt={2}>{receiver}</Text>}
           </div>
           <Button variant="default" size="xs" onClick={toggle} aria-expanded={isOpen}>
             {isOpen ? "Hide details" : "Show details"}
           </Button>
         </Group>
       </Paper>
-      {isOpen && <Details order={order} businessId={business.id} />}
+      {isOpen && <Details found={found} />}
     </article>
   );
 }
 
-function Details({ order, businessId }: { order: Order; businessId: string }) {
-  const { data: health } = useBusinessHealth(businessId);
+const EVIDENCE: EvidenceSource = {
+  useEvidence: useEvidenceOfAny,
+  path: (id) => `/v1/operator/orders/${id}/evidence`,
+  advice: "Compare them with those that the webhooks of the business carried.",
+};
+
+function Details({ found: { business, order } }: { found: FoundOrder }) {
+  const { data: health } = useBusinessHealth(business.id);
   const timeline = useOperatorTimeline(order.id);
+  const canDecide = useMay("change_businesses");
   return (
     <Grid gap="md" mt="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
         <Stack>
+          <AfterFailure order={{ ...order, business }} canDecide={canDecide} decider={STAFF_DECIDER} />
           <OrderTimeline timeline={timeline} />
+          <OrderEvidence order={order} entries={timeline.rows} source={EVIDENCE} />
           <OrderWebhooks
             timeline={timeline}
             hasDeliveryPages={false}
@@ -63,40 +79,11 @@ function Details({ order, businessId }: { order: Order; businessId: string }) {
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
-          <OrderCash order={order} />
+          <OrderMoney order={order} transfer={transferOf(timeline.rows)} isOfStaff />
           <OrderParties order={order} />
           <OrderParcel order={order} />
         </Stack>
       </Grid.Col>
     </Grid>
   );
-}
-
-function OrderCash({ order }: { order: Order }) {
-  const { payment } = order;
-  return (
-    <Section title="Money">
-      <Facts align="end">
-        <Fact name="Fee charged">
-          {order.mode === "test" ? "None (test order)" : <Money paise={order.feeChargedPaise} />}
-        </Fact>
-        <Amount name="Refunded to wallet" paise={order.refundedPaise || null} />
-        <Fact name="Payment">{payment.paymentType === "cod" ? "Cash on delivery" : "Prepaid"}</Fact>
-        <Amount name="Cash to collect" paise={cashToCollect(order)} />
-        <Fact name="Cash status">{payment.paymentType === "cod" ? <CodBadge order={order} /> : null}</Fact>
-        <Amount name="Collected" paise={order.codCollectedPaise} />
-        <Amount name="Handed over" paise={order.codHandedOverPaise} />
-        <Amount name="Settled" paise={order.codSettledPaise} />
-      </Facts>
-    </Section>
-  );
-}
-
-/** Orders that end undelivered have no cash to collect. */
-function cashToCollect({ codStatus, payment }: Order): number | null {
-  return codStatus === "not_applicable" ? null : payment.codAmountPaise || null;
-}
-
-function Amount({ name, paise }: { name: string; paise: number | null | undefined }) {
-  return <Fact name={name}>{typeof paise === "number" ? <Money paise={paise} /> : null}</Fact>;
 }

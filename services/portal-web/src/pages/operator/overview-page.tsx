@@ -2,6 +2,7 @@ import { Anchor, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import { type OperatorHome, useOperatorHome } from "../../api/home";
+import { useMay } from "../../api/operator-session";
 import { ErrorState } from "../../components/error-state";
 import { Figure, Figures } from "../../components/figures";
 import { Loading } from "../../components/loading";
@@ -39,6 +40,8 @@ export function Component() {
 
 function Parts({ home }: { home: OperatorHome }) {
   const { signUps, planRequests, failingEndpoints, lowBalances, lateCash, approvals, incomplete } = home;
+  const { attention } = home;
+  const readsOrders = useMay("read_orders");
   return (
     <Stack gap="lg">
       {incomplete.length > 0 && (
@@ -59,6 +62,13 @@ function Parts({ home }: { home: OperatorHome }) {
             {many(approvals)}
           </Figure>
         )}
+        <Figure
+          name="Needs attention"
+          {...(readsOrders && { to: "/operator/exceptions" })}
+          hint="Live orders that do not move on"
+        >
+          {attention ? inAll(attention) : many(undefined)}
+        </Figure>
         <Figure name="Failing endpoints">{many(failingEndpoints?.length)}</Figure>
         <Figure name="Low balances">{many(lowBalances?.length)}</Figure>
         <Figure name="Cash late" to="/operator/cash" hint="Businesses whose promised day is over">
@@ -109,6 +119,15 @@ function Parts({ home }: { home: OperatorHome }) {
       </List>
     </Stack>
   );
+}
+
+/** The services stop counting here. */
+const COUNTED_MAX = 1000;
+
+function inAll({ failed, unassigned, stuck }: NonNullable<OperatorHome["attention"]>): string {
+  const kinds = [failed, unassigned, stuck];
+  const sum = kinds.reduce((all, count) => all + count, 0);
+  return `${sum.toLocaleString("en-IN")}${kinds.some((count) => count >= COUNTED_MAX) ? " or more" : ""}`;
 }
 
 function many(count: number | undefined): ReactNode {

@@ -11,14 +11,18 @@ import { sentence } from "../../format/order-labels";
 import { awaitsDecision } from "./next-events";
 import { dayError, ReattemptFields } from "./reattempt-fields";
 
-interface AfterFailureProps {
-  order: Order;
+interface AfterFailureProps<One extends Order> {
+  order: One;
   canDecide: boolean;
-  decider?: Decider;
+  decider?: Decider<One>;
 }
 
 /** Why a delivery failed, what was asked for, and what can be asked for. */
-export function AfterFailure({ order, canDecide, decider = OWN_DECIDER }: AfterFailureProps) {
+export function AfterFailure<One extends Order>({
+  order,
+  canDecide,
+  decider = OWN_DECIDER,
+}: AfterFailureProps<One>) {
   if (order.status !== "failed") return null;
   const reason = [
     order.reasonCode && failureReason(order.reasonCode),
@@ -89,7 +93,12 @@ function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
   return <Text>It failed before the pickup. A new order can have it delivered.</Text>;
 }
 
-function Reattempt({ order, decider }: { order: Order; decider: Decider }) {
+interface RequestProps<One extends Order> {
+  order: One;
+  decider: Decider<One>;
+}
+
+function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
   const decide = useDecide(decider, order);
   const [decision, setDecision] = useState<Decision>({ action: "reattempt" });
   const request = async () => {
@@ -115,7 +124,7 @@ function Reattempt({ order, decider }: { order: Order; decider: Decider }) {
   );
 }
 
-function RequestReturn({ order, decider }: { order: Order; decider: Decider }) {
+function RequestReturn<One extends Order>({ order, decider }: RequestProps<One>) {
   const decide = useDecide(decider, order);
   return (
     <ConfirmButton

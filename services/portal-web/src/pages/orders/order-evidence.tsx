@@ -12,10 +12,31 @@ import { sentence } from "../../format/order-labels";
 import classes from "./evidence.module.css";
 import { statusEntries } from "./order-timeline";
 
+/** Where the evidence comes from: a user or the staff reads it. */
+export interface EvidenceSource {
+  useEvidence: typeof useEvidence;
+  /** The file. */
+  path: (id: string) => string;
+  /** What to do about changed records. */
+  advice: string;
+}
+
+const OWN: EvidenceSource = {
+  useEvidence,
+  path: (id) => `/v1/portal/orders/${id}/evidence`,
+  advice: "Compare them with those that your webhooks carried, and ask your delivery company.",
+};
+
+interface OrderEvidenceProps {
+  order: Order;
+  entries: TimelineEntry[];
+  source?: EvidenceSource;
+}
+
 /** What the fleet proved about each attempt, for disputes. */
-export function OrderEvidence({ order, entries }: { order: Order; entries: TimelineEntry[] }) {
+export function OrderEvidence({ order, entries, source = OWN }: OrderEvidenceProps) {
   const ended = statusEntries(entries).filter(({ event }) => ENDS.includes(event)).length;
-  const { data: evidence, error, refetch } = useEvidence(order.id, ended);
+  const { data: evidence, error, refetch } = source.useEvidence(order.id, ended);
   if (error && ended > 0) {
     return (
       <Section title="Evidence">
@@ -25,7 +46,7 @@ export function OrderEvidence({ order, entries }: { order: Order; entries: Timel
   }
   if (!evidence || evidence.attempts.length === 0) return null;
   return (
-    <Section title="Evidence" actions={<Actions order={order} />}>
+    <Section title="Evidence" actions={<Actions path={source.path(order.id)} />}>
       <Stack>
         <MaskedNotice isMasked={evidence.personalDataMasked}>
           Reasons, recipients, places and photos are hidden.
@@ -36,8 +57,7 @@ export function OrderEvidence({ order, entries }: { order: Order; entries: Timel
           </Text>
         ) : (
           <Alert color="red" title="These records were changed">
-            Their hashes do not match. Compare them with those that your webhooks carried, and ask your
-            delivery company.
+            Their hashes do not match. {source.advice}
           </Alert>
         )}
         {evidence.attempts.map((attempt) => (
@@ -51,12 +71,12 @@ export function OrderEvidence({ order, entries }: { order: Order; entries: Timel
 const ENDS = ["order.delivered", "order.failed"];
 
 /** The browser's print dialog also makes PDFs. */
-function Actions({ order }: { order: Order }) {
+function Actions({ path }: { path: string }) {
   return (
     <Group gap="xs">
       <Button
         component="a"
-        href={`/v1/portal/orders/${order.id}/evidence`}
+        href={path}
         download
         variant="default"
         size="xs"

@@ -14,10 +14,12 @@ interface OrderMoneyProps {
   transfer: Transfer | undefined;
   /** The page of a bank transfer, if there is one for the reader. */
   transferPath?: ((id: string) => string) | undefined;
+  /** Whether the staff of the delivery company reads it. */
+  isOfStaff?: boolean;
 }
 
 /** The amounts of the order. */
-export function OrderMoney({ order, transfer, transferPath }: OrderMoneyProps) {
+export function OrderMoney({ order, transfer, transferPath, isOfStaff = false }: OrderMoneyProps) {
   const { payment } = order;
   const isCod = payment.paymentType === "cod";
   return (
@@ -33,12 +35,17 @@ export function OrderMoney({ order, transfer, transferPath }: OrderMoneyProps) {
           {order.mode === "test" ? "None (test order)" : <Money paise={order.feeChargedPaise} />}
         </Fact>
         <Amount name="Refunded to wallet" paise={order.refundedPaise || null} />
-        {!isCod && <Amount name="Prepaid to you" paise={payment.prepaidAmountPaise} />}
+        {!isCod && (
+          <Amount
+            name={isOfStaff ? "Prepaid to the business" : "Prepaid to you"}
+            paise={payment.prepaidAmountPaise}
+          />
+        )}
         {isCod && (
           <>
             <Amount
-              name="Cash to collect"
-              paise={order.codStatus === "not_applicable" ? null : payment.codAmountPaise}
+              name={order.codStatus === "not_applicable" ? "Cash not collected" : "Cash to collect"}
+              paise={payment.codAmountPaise}
             />
             <Fact name="Cash status">
               <CodBadge order={order} />
@@ -46,6 +53,7 @@ export function OrderMoney({ order, transfer, transferPath }: OrderMoneyProps) {
             <Amount name="Collected" paise={order.codCollectedPaise} />
             <Amount name="Handed over" paise={order.codHandedOverPaise} />
             <Amount name="Settled" paise={order.codSettledPaise} />
+            <Amount name="Difference" paise={order.codDifferencePaise} />
             {transfer && (
               <Fact name={`Paid on ${formatDay(transfer.paidOn)}`}>
                 {transferPath ? (
@@ -62,7 +70,7 @@ export function OrderMoney({ order, transfer, transferPath }: OrderMoneyProps) {
       </Facts>
       {typeof order.codDiscrepancyPaise === "number" && (
         <Alert color="yellow" variant="light" mt="md" icon={<IconAlertTriangle aria-hidden />}>
-          <Discrepancy order={order} />
+          <Discrepancy order={order} payer={isOfStaff ? "You" : "Your delivery company"} />
         </Alert>
       )}
     </Section>
@@ -70,7 +78,7 @@ export function OrderMoney({ order, transfer, transferPath }: OrderMoneyProps) {
 }
 
 /** Who reported another amount than the expected one, and what the business got. */
-function Discrepancy({ order }: { order: Order }) {
+function Discrepancy({ order, payer }: { order: Order; payer: string }) {
   const { codCollectedPaise: collected, codHandedOverPaise: handedOver, codSettledPaise: settled } = order;
   const expected = order.payment.codAmountPaise ?? 0;
   const differs = (paise: number | null | undefined): paise is number =>
@@ -89,7 +97,7 @@ function Discrepancy({ order }: { order: Order }) {
       )}
       {typeof settled === "number" && (
         <Text>
-          Your delivery company settled <Money paise={settled} />
+          {payer} settled <Money paise={settled} />
           {settled === expected ? (
             ", the whole amount."
           ) : (

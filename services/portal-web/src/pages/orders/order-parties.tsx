@@ -4,11 +4,16 @@ import { Fact, Facts } from "../../components/facts";
 import { MaskedNotice } from "../../components/masked-notice";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
+import { failureReason } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
 
 /** Recipient, sender and driver. */
 export function OrderParties({ order }: { order: Order }) {
   const { customer, delivery, pickup, driver, personalDataErasedAt, personalDataMasked: isMasked } = order;
+  const reasons = [
+    order.reasonCode && failureReason(order.reasonCode),
+    order.reason && sentence(order.reason),
+  ];
   return (
     <Section title="Delivery">
       <MaskedNotice isMasked={isMasked} />
@@ -26,7 +31,8 @@ export function OrderParties({ order }: { order: Order }) {
             <Text c="dimmed">{order.mode === "test" ? "Test orders get no driver" : "None assigned"}</Text>
           )}
         </Fact>
-        <Fact name="Reason">{order.reason && sentence(order.reason)}</Fact>
+        <Fact name="Failed attempts">{order.failedAttempts > 0 && order.failedAttempts}</Fact>
+        <Fact name="Reason">{reasons.filter(Boolean).join(": ")}</Fact>
         <Fact name="Personal data">
           {personalDataErasedAt && (
             <Text c="dimmed">

@@ -1,0 +1,99 @@
+import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
+import { Link } from "react-router-dom";
+import type { ExceptionKind } from "../../api/after-failure";
+import { type ExceptionOfAll, STAFF_DECIDER, useExceptionsOfAll } from "../../api/operator-orders";
+import { useMay } from "../../api/operator-session";
+import type { Column } from "../../components/data-table";
+import { ErrorState } from "../../components/error-state";
+import { PageHeader } from "../../components/page-header";
+import { useUrlFilter } from "../../components/use-url-filter";
+import { COLUMNS } from "../exceptions/columns";
+import { ExceptionsList, Kinds, kindOf } from "../exceptions/exceptions-list";
+
+const FIELDS = ["kind", "businessId"] as const;
+const NONE: Record<ExceptionKind, string> = {
+  failed: "No failed delivery waits for a decision.",
+  unassigned: "Every order has a driver, or is new.",
+  stuck: "The fleet reported about every parcel on its way.",
+};
+
+/** The live orders of all businesses that do not move on. */
+export function Component() {
+  const { filter, change } = useUrlFilter<{ kind?: ExceptionKind; businessId?: string | undefined }>(FIELDS);
+  const kind = kindOf(filter.kind);
+  const exceptions = useExceptionsOfAll(kind, filter.businessId);
+  const canDecide = useMay("change_businesses");
+  return (
+    <>
+      <PageHeader
+        title="Needs attention"
+        description="Live orders of all businesses that do not move on by themselves."
+      />
+      <Group gap="sm" align="flex-start">
+        <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
+        <BusinessFilter
+          rows={exceptions.data?.data ?? []}
+          chosen={filter.businessId}
+          onChange={(businessId) => change({ businessId })}
+        />
+      </Group>
+      {exceptions.error && !exceptions.data ? (
+        <ErrorState error={exceptions.error} onRetry={() => exceptions.refetch()} />
+      ) : (
+        <ExceptionsList
+          key={`${kind} ${filter.businessId}`}
+          kind={kind}
+          page={exceptions.data}
+          isLoading={exceptions.isPending}
+          columns={COLUMNS_OF_ALL}
+          decider={canDecide ? STAFF_DECIDER : undefined}
+          none={NONE[kind]}
+        />
+      )}
+    </>
+  );
+}
+
+interface BusinessFilterProps {
+  rows: ExceptionOfAll[];
+  chosen: string | undefined;
+  onChange: (businessId: string | undefined) => void;
+}
+
+/** Offers the businesses of the listed orders. */
+function BusinessFilter({ rows, chosen, onChange }: BusinessFilterProps) {
+  const names = new Map(rows.map(({ business }) => [business.id, business.name]));
+  // It may have no order of this kind.
+  if (chosen && !names.has(chosen)) names.set(chosen, chosen);
+  const sorted = [...names].sort(([, one], [, other]) => one.localeCompare(other));
+  return (
+    <NativeSelect
+      aria-label="Business"
+      size="xs"
+      value={chosen ?? ""}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      data={[{ value: "", label: "All businesses" }, ...sorted.map(([value, label]) => ({ value, label }))]}
+    />
+  );
+}
+
+const COLUMNS_OF_ALL: Column<ExceptionOfAll>[] = [
+  { key: "order", header: "Order", lead: true, render: (order) => <Name order={order} /> },
+  ...COLUMNS.filter(({ key }) => key !== "order"),
+];
+
+function Name({ order: { id, orderReference, customer, business } }: { order: ExceptionOfAll }) {
+  return (
+    <div style={{ overflowWrap: "anywhere" }}>
+      <Anchor component={Link} to={`/operator/orders?search=${id}`} size="sm" fw={500}>
+        {orderReference}
+      </Anchor>
+      <Text size="xs" c="dimmed">
+        <Anchor component={Link} to={`/operator/businesses/${business.id}`} inherit>
+          {business.name}
+        </Anchor>
+        {customer.name && ` · ${customer.name}`}
+      </Text>
+    </div>
+  );
+}
