@@ -13,6 +13,8 @@ use crate::wallet::WalletClient;
 use crate::webhooks::WebhooksClient;
 
 pub const ATTENTION_MAX: i64 = 20;
+/// The most open discrepancies that [`WalletAttention`] counts.
+pub const DISCREPANCIES_MAX: i64 = 1_000;
 /// The most businesses that a call names.
 pub const BUSINESSES_MAX: usize = 100;
 /// The most recent orders that [`BusinessActivity`] counts.
@@ -24,6 +26,9 @@ pub const RECENT_MAX: i64 = 5_000;
 pub struct WalletAttention {
     pub low_balances: Vec<LowBalance>,
     pub late_cash: Vec<LateCash>,
+    /// Orders with an unexpected amount of cash that nobody has closed, up to [`DISCREPANCIES_MAX`]. Release 1.0.0 leaves it out.
+    #[serde(default)]
+    pub open_discrepancies: Option<i64>,
 }
 
 /// A funded wallet below its threshold.

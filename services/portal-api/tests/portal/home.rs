@@ -138,6 +138,7 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
     let attention = json!({
         "lowBalances": [{ "businessId": active.business, "balancePaise": 10 }],
         "lateCash": [{ "businessId": active.business, "orders": 2, "amountPaise": 900, "dueSince": answer_of(&at()) }],
+        "openDiscrepancies": 15,
     });
     portal.peers.answer("GET /wallet/internal/attention", 200, attention);
     let counts = json!({ "failed": 4, "unassigned": 1, "stuck": 0 });
@@ -163,6 +164,7 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
         home.body["lateCash"],
         json!([{ "businessId": business, "name": name, "orders": 2, "amountPaise": 900, "dueSince": AT }]),
     );
+    assert_eq!(home.body["openDiscrepancies"], 15);
     assert_eq!((&home.body["attention"], &home.body["incomplete"]), (&counts, &json!([])));
 
     portal.peers.silence("wallet");

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::BusinessId;
 use internal_api::attention::{
-    ATTENTION_MAX, BUSINESSES_MAX, Balance, LateCash, LowBalance, WalletAttention,
+    ATTENTION_MAX, BUSINESSES_MAX, Balance, DISCREPANCIES_MAX, LateCash, LowBalance, WalletAttention,
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody};
 
@@ -12,16 +12,22 @@ use crate::queries;
 use crate::state::State;
 
 pub(super) async fn attention(state: Data<State>) -> Result<HttpResponse, ApiError> {
-    let (low, late) = queries::attention::attention(&state, ATTENTION_MAX).await?;
-    let low = low.into_iter().map(|low| LowBalance { business_id: low.business, balance_paise: low.balance });
-    let late = late.into_iter().map(|late| LateCash {
+    let found = queries::attention::attention(&state, ATTENTION_MAX, DISCREPANCIES_MAX).await?;
+    let low = found
+        .low_balances
+        .into_iter()
+        .map(|low| LowBalance { business_id: low.business, balance_paise: low.balance });
+    let late = found.late_cash.into_iter().map(|late| LateCash {
         business_id: late.business,
         orders: late.orders,
         amount_paise: late.amount,
         due_since: late.due_since,
     });
-    let found = WalletAttention { low_balances: low.collect(), late_cash: late.collect() };
-    Ok(HttpResponse::Ok().json(found))
+    Ok(HttpResponse::Ok().json(WalletAttention {
+        low_balances: low.collect(),
+        late_cash: late.collect(),
+        open_discrepancies: Some(found.open_discrepancies),
+    }))
 }
 
 pub(super) async fn balances(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {

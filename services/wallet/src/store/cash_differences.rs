@@ -47,6 +47,20 @@ const OPEN: &str = concat!(
     " AND order_id < $1 ORDER BY order_id DESC LIMIT $2) ORDER BY order_id DESC LIMIT $2"
 );
 
+const OPEN_COUNT: &str = concat!(
+    "SELECT count(*) AS orders FROM ((",
+    open_discrepant!(),
+    " LIMIT $1) UNION (",
+    open_reported!(),
+    " LIMIT $1) LIMIT $1) AS open"
+);
+
+#[derive(QueryableByName)]
+struct OpenCount {
+    #[diesel(sql_type = BigInt)]
+    orders: i64,
+}
+
 #[derive(QueryableByName)]
 struct OpenRow {
     #[diesel(sql_type = Text)]
@@ -73,6 +87,12 @@ pub(super) async fn open(
     let query = statement(OPEN).bind::<Text, _>(before.to_string()).bind::<BigInt, _>(limit);
     let rows: Vec<OpenRow> = query.load(&mut conn).await?;
     rows.iter().map(|row| parse("cash_differences.order_id", &row.order_id)).collect()
+}
+
+/// The orders of all businesses with an open difference, counted up to `max`.
+pub(crate) async fn count_open(conn: &mut AsyncPgConnection, max: i64) -> Result<i64, StoreError> {
+    let counted: OpenCount = statement(OPEN_COUNT).bind::<BigInt, _>(max).get_result(conn).await?;
+    Ok(counted.orders)
 }
 
 /// Adds the settlement that the fleet reported. A later report replaces it. Either opens the difference again.

@@ -26,7 +26,8 @@ async fn low_balances_are_listed_from_the_lowest_and_compared_with_the_own_thres
     let found = harness.wallet.attention().await.unwrap();
     let balance = |business_id, paise| LowBalance { business_id, balance_paise: Paise::new(paise) };
     let expected = [balance(lower, 10), balance(low, THRESHOLD - 1), balance(own, 5_000)];
-    assert_eq!(found, WalletAttention { low_balances: expected.to_vec(), late_cash: Vec::new() });
+    let low_balances = expected.to_vec();
+    assert_eq!(found, WalletAttention { low_balances, late_cash: Vec::new(), open_discrepancies: Some(0) });
     assert!(found.low_balances.iter().all(|low| low.business_id != fine));
 
     // The balances of a list; a business without a wallet is left out.
@@ -58,7 +59,9 @@ async fn cash_is_late_after_its_promised_day() {
     let handled = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.cash'";
     until("the events are handled", async || harness.number(handled).await == 5).await;
 
-    let late = harness.wallet.attention().await.unwrap().late_cash;
+    let found = harness.wallet.attention().await.unwrap();
+    assert_eq!(found.open_discrepancies, Some(1), "settled short");
+    let late = found.late_cash;
     let shown = |late: &LateCash| (late.business_id, late.orders, late.amount_paise.get());
     assert_eq!(late.iter().map(shown).collect::<Vec<_>>(), [(other, 1, 1_000), (business, 2, 2_000)]);
     let totals = harness.wallet.cash(business, &CashQuery::default()).await.unwrap().totals;

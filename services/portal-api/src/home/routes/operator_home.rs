@@ -32,6 +32,8 @@ struct OperatorHomeView {
     low_balances: Option<Vec<LowBalanceView>>,
     /// Cash that is not settled although its promised day is over, the oldest first.
     late_cash: Option<Vec<LateCashView>>,
+    /// Orders with an unexpected amount of cash that nobody has closed, up to 1,000; null as a list.
+    open_discrepancies: Option<i64>,
     /// The live orders of all businesses that need attention, up to 1,000 of each kind; null as a list.
     attention: Option<ExceptionCounts>,
     /// The services that did not answer.
@@ -107,6 +109,7 @@ impl OperatorHomeView {
             });
             view.collect()
         });
+        let open_discrepancies = wallets.as_ref().and_then(|found| found.open_discrepancies);
         let (low_balances, late_cash) = wallets.map(|found| (found.low_balances, found.late_cash)).unzip();
         let low_balances = low_balances.map(|low| {
             let view = low.into_iter().filter_map(|low| {
@@ -130,6 +133,7 @@ impl OperatorHomeView {
             failing_endpoints: failing,
             low_balances,
             late_cash,
+            open_discrepancies,
             attention: orders,
             incomplete,
         }

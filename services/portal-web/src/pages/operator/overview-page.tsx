@@ -40,7 +40,7 @@ export function Component() {
 
 function Parts({ home }: { home: OperatorHome }) {
   const { signUps, planRequests, failingEndpoints, lowBalances, lateCash, approvals, incomplete } = home;
-  const { attention } = home;
+  const { attention, openDiscrepancies } = home;
   const readsOrders = useMay("read_orders");
   return (
     <Stack gap="lg">
@@ -67,12 +67,15 @@ function Parts({ home }: { home: OperatorHome }) {
           {...(readsOrders && { to: "/operator/exceptions" })}
           hint="Live orders that do not move on"
         >
-          {attention ? inAll(attention) : many(undefined)}
+          {attention ? counted([attention.failed, attention.unassigned, attention.stuck]) : many(undefined)}
         </Figure>
         <Figure name="Failing endpoints">{many(failingEndpoints?.length)}</Figure>
         <Figure name="Low balances">{many(lowBalances?.length)}</Figure>
         <Figure name="Cash late" to="/operator/cash" hint="Businesses whose promised day is over">
           {many(lateCash?.length)}
+        </Figure>
+        <Figure name="Cash discrepancies" to="/operator/cash" hint="Orders that nobody has closed">
+          {typeof openDiscrepancies === "number" ? counted([openDiscrepancies]) : many(undefined)}
         </Figure>
       </Figures>
       <List title="New sign-ups" empty="No business waits for approval.">
@@ -124,10 +127,10 @@ function Parts({ home }: { home: OperatorHome }) {
 /** The services stop counting here. */
 const COUNTED_MAX = 1000;
 
-function inAll({ failed, unassigned, stuck }: NonNullable<OperatorHome["attention"]>): string {
-  const kinds = [failed, unassigned, stuck];
-  const sum = kinds.reduce((all, count) => all + count, 0);
-  return `${sum.toLocaleString("en-IN")}${kinds.some((count) => count >= COUNTED_MAX) ? " or more" : ""}`;
+/** In all. */
+function counted(counts: number[]): string {
+  const sum = counts.reduce((all, count) => all + count, 0);
+  return `${sum.toLocaleString("en-IN")}${counts.some((count) => count >= COUNTED_MAX) ? " or more" : ""}`;
 }
 
 function many(count: number | undefined): ReactNode {
