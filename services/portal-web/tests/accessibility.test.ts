@@ -156,6 +156,7 @@ test("pages of the operator", async ({ page }) => {
     { name: "operator-users", path: `${path}?tab=users`, heading: business.name },
     { name: "operator-audit-log", path: `${path}?tab=audit-log`, heading: business.name },
     { name: "operator-order", path: "/operator/orders?search=everybody-live", heading: "Find an order" },
+    { name: "operator-exceptions", path: "/operator/exceptions", heading: "Needs attention" },
     { name: "operator-cash", path: "/operator/cash", heading: "Cash on delivery" },
     {
       name: "operator-business-cash",

@@ -7,11 +7,7 @@ export interface Refused<One extends Order = Order> {
   why: string;
 }
 
-export function decidable<One extends Order>(
-  action: Decision["action"],
-  orders: One[],
-  attemptsMax: number,
-) {
+export function decidable<One extends Order>(action: Decision["action"], orders: One[], attemptsMax: number) {
   const possible: One[] = [];
   const refused: Refused<One>[] = [];
   for (const order of orders) {

@@ -37,7 +37,6 @@ export function Kinds({ kind, counts, onChange }: KindsProps) {
   return (
     <SegmentedControl
       aria-label="Kind"
-      mb="md"
       value={kind}
       onChange={(chosen) => onChange(kindOf(chosen))}
       data={KINDS.map((name) => ({ value: name, label: counted(name) }))}

@@ -1,4 +1,4 @@
-import { Alert, Anchor } from "@mantine/core";
+import { Alert, Anchor, Box } from "@mantine/core";
 import { Link } from "react-router-dom";
 import { type ExceptionKind, OWN_DECIDER, useExceptions } from "../../api/after-failure";
 import { useCash } from "../../api/cash";
@@ -27,7 +27,9 @@ export function Component() {
     <>
       <PageHeader title="Needs attention" description="Live orders that do not move on by themselves." />
       {seesMoney && <LateCash />}
-      <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
+      <Box mb="md">
+        <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
+      </Box>
       {exceptions.error && !exceptions.data ? (
         <ErrorState error={exceptions.error} onRetry={() => exceptions.refetch()} />
       ) : (

@@ -1,5 +1,5 @@
-import { Group, NativeSelect } from "@mantine/core";
-import { useSearchParams } from "react-router-dom";
+import { Anchor, Group, NativeSelect } from "@mantine/core";
+import { Link, useSearchParams } from "react-router-dom";
 import { exportOrdersOf } from "../../api/exports";
 import { type OrdersOfBusinessFilter, useOrdersOfBusiness } from "../../api/operator-businesses";
 import type { Order } from "../../api/orders";
@@ -17,6 +17,11 @@ export function BusinessOrders({ businessId }: { businessId: string }) {
   return (
     <ListSection
       title="Orders"
+      description={
+        <Anchor component={Link} to={`/operator/exceptions?businessId=${businessId}`} size="sm">
+          Those that need attention
+        </Anchor>
+      }
       actions={
         <>
           <Filters filter={filter} onChange={change} />

@@ -1,4 +1,4 @@
-import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
+import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { ExceptionKind } from "../../api/after-failure";
 import { type ExceptionOfAll, STAFF_DECIDER, useExceptionsOfAll } from "../../api/operator-orders";
@@ -9,6 +9,7 @@ import { PageHeader } from "../../components/page-header";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { COLUMNS } from "../exceptions/columns";
 import { ExceptionsList, Kinds, kindOf } from "../exceptions/exceptions-list";
+import { BusinessField } from "./business-field";
 
 const FIELDS = ["kind", "businessId"] as const;
 const NONE: Record<ExceptionKind, string> = {
@@ -29,13 +30,9 @@ export function Component() {
         title="Needs attention"
         description="Live orders of all businesses that do not move on by themselves."
       />
-      <Group gap="sm" align="flex-start">
+      <Group gap="sm" mb="md" align="flex-end">
         <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
-        <BusinessFilter
-          rows={exceptions.data?.data ?? []}
-          chosen={filter.businessId}
-          onChange={(businessId) => change({ businessId })}
-        />
+        <BusinessField value={filter.businessId} onBusiness={(businessId) => change({ businessId })} />
       </Group>
       {exceptions.error && !exceptions.data ? (
         <ErrorState error={exceptions.error} onRetry={() => exceptions.refetch()} />
@@ -51,29 +48,6 @@ export function Component() {
         />
       )}
     </>
-  );
-}
-
-interface BusinessFilterProps {
-  rows: ExceptionOfAll[];
-  chosen: string | undefined;
-  onChange: (businessId: string | undefined) => void;
-}
-
-/** Offers the businesses of the listed orders. */
-function BusinessFilter({ rows, chosen, onChange }: BusinessFilterProps) {
-  const names = new Map(rows.map(({ business }) => [business.id, business.name]));
-  // It may have no order of this kind.
-  if (chosen && !names.has(chosen)) names.set(chosen, chosen);
-  const sorted = [...names].sort(([, one], [, other]) => one.localeCompare(other));
-  return (
-    <NativeSelect
-      aria-label="Business"
-      size="xs"
-      value={chosen ?? ""}
-      onChange={(event) => onChange(event.currentTarget.value || undefined)}
-      data={[{ value: "", label: "All businesses" }, ...sorted.map(([value, label]) => ({ value, label }))]}
-    />
   );
 }
 

@@ -1,0 +1,45 @@
+// What the staff does about orders that do not move on, of any business.
+import { placeOrder, report } from "../support/api";
+import { logInAsOperator, newBusiness, openLive } from "../support/business";
+import { check } from "../support/page-checks";
+import { heading, row } from "../support/pages";
+import { expect, test } from "../support/test";
+
+test("the staff finds a failed delivery of any business, reads its evidence and asks for its return", async ({
+  page,
+}) => {
+  const business = await newBusiness(page, `Troubled ${Date.now()}`);
+  const key = await openLive(page, business);
+  const reference = `stuck-${Date.now()}`;
+  const payment = { paymentType: "cod", deliveryFeePaise: 4_900, codAmountPaise: 125_050 };
+  const order = await placeOrder(key, reference, { payment });
+  for (const event of ["driver.assigned", "order.picked_up"]) await report(order.id, event);
+  await report(order.id, "order.failed", { reason: "nobody at home", reasonCode: "customer_unreachable" });
+
+  await logInAsOperator(page);
+  await page.goto("/operator/overview");
+  await page.getByRole("region", { name: "Totals" }).getByRole("link", { name: "Needs attention" }).click();
+  await heading(page, "Needs attention");
+  // Other tests have failed deliveries too.
+  await page.goto(`/operator/exceptions?businessId=${business.id}`);
+  const failed = row(page, "Failed", reference);
+  await expect(failed.getByText("Customer not reached: Nobody at home")).toBeVisible();
+  await expect(failed.getByRole("link", { name: business.name })).toBeVisible();
+  await check(page, "operator-exceptions", { bothSizes: true });
+
+  await failed.getByRole("link", { name: reference }).click();
+  const found = page.getByRole("article", { name: `Order ${reference} of ${business.name}` });
+  await expect(found.getByRole("article", { name: "Attempt 1" }).getByText("Nobody at home")).toBeVisible();
+  await expect(found.getByText("Cash not collected")).toBeVisible();
+  await expect(found.getByText("Failed attempts")).toBeVisible();
+  await check(page, "operator-order-failed", { bothSizes: true });
+
+  await page.goBack();
+  await page.getByLabel(`Select ${reference}`).check();
+  await page.getByRole("button", { name: "Request return" }).click();
+  const dialog = page.getByRole("dialog", { name: "Request return" });
+  await dialog.getByRole("button", { name: "Request for 1" }).click();
+  await expect(dialog.getByText("1 of 1 requested.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText("No failed delivery waits for a decision.")).toBeVisible();
+});
