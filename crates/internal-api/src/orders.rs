@@ -29,8 +29,8 @@ pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
 pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage, FoundExceptions};
 pub use support::{
-    AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
-    RetryProof, SearchAnywhere, StatusCount,
+    AcceptedRequest, FoundOrder, FoundOrdersPage, LiveOrders, ModeActivity, OrdersActivity,
+    RECENT_ORDERS_MAX, RetryEvidence, RetryProof, SearchAnywhere, StatusCount,
 };
 
 /// The current state of an order. The integration API and the portal share this shape.

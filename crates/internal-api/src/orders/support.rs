@@ -112,13 +112,30 @@ struct Code<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchAnywhere {
-    pub search: String,
+    /// Needed without a city.
+    pub search: Option<String>,
+    /// The beginning of the city of the delivery.
+    pub city: Option<String>,
+    pub status: Option<String>,
     /// Only its orders.
     pub business: Option<BusinessId>,
     /// Inclusive.
     pub created_from: Option<String>,
     /// Exclusive.
     pub created_until: Option<String>,
+    pub limit: usize,
+    pub starting_after: Option<String>,
+}
+
+/// A page of orders of any business: the exact matches of the text, and then the newest first.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundOrdersPage {
+    pub data: Vec<FoundOrder>,
+    pub has_more: bool,
+    /// The `startingAfter` of the next page, if it is not the last id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<OrderId>,
 }
 
 impl OrdersClient {
@@ -200,9 +217,9 @@ impl OrdersClient {
         self.0.get_with(&["orders"], &Code { code }).await
     }
 
-    /// `GET /internal/orders?search=&business=&createdFrom=&createdUntil=`: the newest 20 orders that a search finds
-    pub async fn search_anywhere(&self, search: &SearchAnywhere) -> Result<Vec<FoundOrder>, CallError> {
-        self.0.get_with(&["orders"], search).await
+    /// `GET /internal/orders/search`: a page of the orders that a search finds
+    pub async fn search_anywhere(&self, search: &SearchAnywhere) -> Result<FoundOrdersPage, CallError> {
+        self.0.get_with(&["orders", "search"], search).await
     }
 
     /// As [`OrdersClient::find_anywhere`], for an id.

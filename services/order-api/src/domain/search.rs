@@ -83,6 +83,11 @@ fn customer_words(text: &str) -> Vec<String> {
     text.split_whitespace().flat_map(marked).take(WORDS_MAX).collect()
 }
 
+/// Whether the city of the delivery begins so. A case or an accent makes no difference.
+pub fn is_to_city(order: &Order, city: &str) -> bool {
+    order.details["delivery"]["city"].as_str().is_some_and(|own| fold(own).starts_with(&fold(city)))
+}
+
 /// The query of a search text for the orders of one business, as PostgreSQL reads it: `~` stands for the beginning of the
 /// business's words. Each term must begin a word, or end a reference or a phone. `None` for a text without letters and
 /// digits.

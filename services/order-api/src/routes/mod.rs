@@ -138,6 +138,7 @@ pub fn internal(config: &mut ServiceConfig) {
             .service(resource("/activity").route(post().to(support::activity_of)))
             .service(resource("/exceptions").route(get().to(support::exceptions)))
             .service(resource("/exceptions/counts").route(get().to(support::exception_counts)))
+            .service(resource("/search").route(get().to(support::search)))
             .service(resource("/payments").route(get().to(payments::changed)).route(post().to(payments::of))),
     );
 }

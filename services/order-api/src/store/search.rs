@@ -101,7 +101,7 @@ const BY_INDEX: &str = "
         OFFSET 0) AS wanted
     LIMIT $4";
 
-/// Visits each business, because words begin with their business. Newest first.
+/// Visits each business, because words begin with their business. Newest first: orders are read until the page is full.
 const ANYWHERE: &str = "
     WITH RECURSIVE businesses AS (
         (SELECT business_id FROM orders ORDER BY business_id LIMIT 1)
@@ -109,16 +109,25 @@ const ANYWHERE: &str = "
         SELECT (
             SELECT next.business_id FROM orders AS next
             WHERE next.business_id > businesses.business_id ORDER BY next.business_id LIMIT 1)
-        FROM businesses WHERE businesses.business_id IS NOT NULL)
-    SELECT matched.order_id AS last, 0::bigint AS looked_at, TRUE AS is_found
-    FROM businesses
+        FROM businesses WHERE businesses.business_id IS NOT NULL),
+    matched AS MATERIALIZED (
+        SELECT found.order_id, businesses.business_id
+        FROM businesses
+        CROSS JOIN LATERAL (
+            SELECT order_id FROM order_search
+            WHERE words @@ replace($1, '~', right(businesses.business_id, 6))::tsquery
+                AND business_id = businesses.business_id
+            OFFSET 0) AS found
+        WHERE found.order_id >= $3 AND found.order_id < $4),
+    sorted AS MATERIALIZED (SELECT order_id, business_id FROM matched ORDER BY order_id DESC)
+    SELECT sorted.order_id AS last, 0::bigint AS looked_at, TRUE AS is_found
+    FROM sorted
     CROSS JOIN LATERAL (
-        SELECT order_id FROM order_search
-        WHERE words @@ replace($1, '~', right(businesses.business_id, 6))::tsquery
-            AND business_id = businesses.business_id
-        OFFSET 0) AS matched
-    WHERE matched.order_id >= $3 AND matched.order_id < $4
-    ORDER BY matched.order_id DESC LIMIT $2";
+        SELECT FROM orders
+        WHERE id = sorted.order_id AND business_id = sorted.business_id AND placement = 'placed'
+            AND status = ANY ($5)
+        OFFSET 0) AS wanted
+    LIMIT $2";
 
 #[derive(QueryableByName)]
 struct Row {
@@ -193,12 +202,13 @@ pub async fn find(
     Ok(found)
 }
 
-/// The newest orders of any business with the words and these ids.
+/// The newest orders of any business with the words and these ids, in any status or in one.
 ///
 /// Needs a transaction. A search that takes too long is [`StoreError::Unavailable`].
 pub async fn find_anywhere(
     conn: &mut AsyncPgConnection,
     text: &str,
+    status: Option<DeliveryStatus>,
     created: &ops::Range<OrderId>,
     max: i64,
 ) -> Result<Vec<OrderId>, StoreError> {
@@ -209,6 +219,7 @@ pub async fn find_anywhere(
         .bind::<BigInt, _>(max)
         .bind::<Text, _>(created.start.to_string())
         .bind::<Text, _>(created.end.to_string())
+        .bind::<Array<Text>, _>(one_or_all(status).map(DeliveryStatus::as_str).collect::<Vec<_>>())
         .load(conn)
         .await?;
     rows.iter().map(Row::id).collect()

@@ -1,5 +1,7 @@
 //! The search for orders: by words of the customer and the order, with filters, in bounded time, and after an erasure.
 
+use std::collections::HashMap;
+
 use demo::clients::{Api, Reply};
 use diesel_async::SimpleAsyncConnection;
 use domain::{BusinessId, Mode, TrackingCode};
@@ -149,8 +151,8 @@ async fn an_exact_match_comes_first_and_once() {
         assert_eq!(read, ranked, "pages of {limit}");
     }
     for query in ["search=KB-5600".to_owned(), format!("search=KB-5600&business={}", owner.id)] {
-        let found = get(&service, &format!("orders?{query}")).await.expect(200).unwrap();
-        assert_eq!(text(&found[0]["order"], "orderReference"), "KB-5600", "{query}");
+        let found = get(&service, &format!("orders/search?{query}")).await.expect(200).unwrap();
+        assert_eq!(text(&found["data"][0]["order"], "orderReference"), "KB-5600", "{query}");
     }
 }
 
@@ -226,8 +228,13 @@ async fn the_staff_find_orders_of_any_business_or_of_one() {
     place(&other, false, "other", asha).await;
     indexed(&service, 2).await;
     let found = async |query: &str| -> Vec<String> {
-        let found = get(&service, &format!("orders?{query}")).await.expect(200).unwrap();
-        found.as_array().unwrap().iter().map(|found| text(&found["order"], "orderReference")).collect()
+        let found = get(&service, &format!("orders/search?{query}")).await.expect(200).unwrap();
+        found["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|found| text(&found["order"], "orderReference"))
+            .collect()
     };
     assert_eq!(found("search=asha").await, ["other", "one"]);
     assert_eq!(found("search=43210").await, ["other", "one"]);
@@ -245,13 +252,63 @@ async fn the_staff_find_orders_of_any_business_or_of_one() {
             assert!(found(&with(format!("{filter}&business={}", one.id))).await.is_empty(), "{filter}");
         }
     }
-    for query in ["code=one&createdFrom=2026-01-01T00:00:00Z", "search=a&createdUntil=yesterday"] {
-        assert_eq!(get(&service, &format!("orders?{query}")).await.status, 400, "{query}");
+    for query in ["orders", "orders?code=one&search=one", "orders/search", "orders/search?status=created"] {
+        assert_eq!(get(&service, query).await.status, 400, "{query}");
     }
-    for query in ["", "code=one&search=one", &format!("code=one&business={}", one.id), "search=a&business=x"]
-    {
-        assert_eq!(get(&service, &format!("orders?{query}")).await.status, 400, "{query}");
+    for wrong in ["business=x", "status=lost", "createdUntil=yesterday", "startingAfter=x", "limit=0"] {
+        let refused = get(&service, &format!("orders/search?search=a&{wrong}")).await;
+        let field = wrong.split_once('=').unwrap().0;
+        assert_eq!((refused.status.as_u16(), &refused.body["errors"][0]["field"]), (400, &json!(field)));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_staff_search_by_city_and_status_and_page_by_page() {
+    let service = OrderApi::start().await;
+    let (one, other) = (service.business(BALANCE), service.business(BALANCE));
+    let mut ids = HashMap::new();
+    let to = |name: &'static str, city: &'static str| [name, "+919876543210", city, "682016"];
+    for (business, reference, customer) in [
+        (&one, "asha", to("Meera", "Kochi")),
+        (&one, "kochi-1", to("Asha Rao", "Kochi")),
+        (&other, "kochi-2", to("Ravi", "K\u{14d}chi")),
+        (&one, "named", to("Kochi Menon", "Thrissur")),
+        (&other, "kochi-3", to("Asha Das", "Kochi West")),
+    ] {
+        let id = place(business, true, reference, customer).await;
+        ids.insert(reference, id);
+        service.clock.advance(chrono::TimeDelta::seconds(1));
+    }
+    indexed(&service, 5).await;
+    let read = async |query: &str, limit: usize| -> Vec<String> {
+        let (mut read, mut after) = (Vec::new(), String::new());
+        loop {
+            let path = format!("orders/search?{query}&limit={limit}{after}");
+            let page = get(&service, &path).await.expect(200).unwrap();
+            let data = page["data"].as_array().unwrap();
+            assert!(data.len() <= limit, "{path}");
+            read.extend(data.iter().map(|found| text(&found["order"], "orderReference")));
+            if page["hasMore"] == false {
+                return read;
+            }
+            let last = page["next"].as_str().or_else(|| data.last()?["order"]["id"].as_str()).unwrap();
+            after = format!("&startingAfter={last}");
+        }
+    };
+    let of_one = format!("city=kochi&business={}", one.id);
+    for limit in 1..=6 {
+        assert_eq!(read("city=kochi", limit).await, ["kochi-3", "kochi-2", "kochi-1", "asha"], "{limit}");
+        assert_eq!(read(of_one.as_str(), limit).await, ["kochi-1", "asha"], "{limit}");
+        assert_eq!(read("search=asha", limit).await, ["asha", "kochi-3", "kochi-1"], "{limit}");
+        assert_eq!(read("search=asha&city=KOCHI%20w", limit).await, ["kochi-3"], "{limit}");
+    }
+    assert_eq!(read("city=kochi&status=cancelled", 2).await, Vec::<String>::new());
+    let cancel = format!("/{}/cancel", ids["kochi-1"]);
+    one.live().unwrap().call(Method::POST, &cancel, None).await.unwrap().expect(200).unwrap();
+    for query in ["city=kochi&status=cancelled", "search=kochi-1&status=cancelled"] {
+        assert_eq!(read(query, 2).await, ["kochi-1"], "{query}");
+    }
+    assert_eq!(read("search=kochi-1&status=created", 2).await, Vec::<String>::new());
 }
 
 const OF_CUSTOMER: &str = "order_search WHERE words::text ~ '[*+-]'";

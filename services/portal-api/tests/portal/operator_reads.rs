@@ -124,7 +124,8 @@ async fn another_search_is_another_entry_without_its_text() {
     let portal = Portal::start().await;
     let business = portal.owner("owner@shop.example").await.business;
     let (mut asha, _) = person(&portal, "asha@carrier.example", "support").await;
-    portal.peers.answer("GET /order-api/internal/orders", 200, json!([]));
+    let nothing = json!({ "data": [], "hasMore": false });
+    portal.peers.answer("GET /order-api/internal/orders/search", 200, nothing);
     let searches = ["owner@shop.example", "nobody@shop.example", "%2B919812345678", "Asha%20Rao"];
     for search in searches {
         read(&mut asha, &format!("{BUSINESSES}?search={search}")).await;

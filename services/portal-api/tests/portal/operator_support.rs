@@ -190,18 +190,30 @@ async fn any_order_is_found_by_its_code_with_its_business_and_its_timeline() {
     assert_eq!(portal.peers.asked(call)[0].query, "code=shop-1");
     let refused = operator.get("/v1/operator/orders").await;
     assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["search"]));
-    let search = format!("business={}&search=asha", owner.business);
+    let page = json!({ "data": [order(&owner.business)], "hasMore": true, "next": ORDER });
+    let at_peer = "GET /order-api/internal/orders/search";
+    portal.peers.answer(at_peer, 200, page);
+    let search = format!("business={}&limit=20&search=asha", owner.business);
     assert_eq!(
         operator.get(&format!("/v1/operator/orders?search=asha&businessId={}", owner.business)).await.status,
         200
     );
-    assert_eq!(portal.peers.asked(call)[1].query, search);
+    assert_eq!(portal.peers.asked(at_peer)[0].query, search);
+    let more = format!("city=kochi&limit=5&startingAfter={ORDER}&status=failed");
+    let page = operator.get(&format!("/v1/operator/orders?{more}")).await;
+    assert_eq!((page.status, &page.body["hasMore"], &page.body["next"]), (200, &json!(true), &json!(ORDER)));
+    assert_eq!(page.body["data"][0]["business"]["name"], "Corner Shop");
+    assert_eq!(portal.peers.asked(at_peer)[1].query, more);
     let period = "createdFrom=2026-01-01T00:00:00Z&createdUntil=2026-02-01T00:00:00Z";
     assert_eq!(operator.get(&format!("/v1/operator/orders?search=asha&{period}")).await.status, 200);
-    let asked = portal.peers.asked(call)[2].query.clone();
+    let asked = portal.peers.asked(at_peer)[2].query.clone();
     assert!(asked.contains("createdFrom=2026-01-01") && asked.contains("createdUntil=2026-02-01"), "{asked}");
-    let refused = operator.get(&format!("/v1/operator/orders?code=shop-1&{period}")).await;
-    assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["search"]));
+    for query in
+        [format!("code=shop-1&{period}"), "code=shop-1&city=kochi".to_owned(), "status=failed".to_owned()]
+    {
+        let refused = operator.get(&format!("/v1/operator/orders?{query}")).await;
+        assert_eq!((refused.status, refused.invalid_fields()), (400, vec!["search"]), "{query}");
+    }
 
     let timeline = json!({ "data": [], "hasMore": false });
     let of = format!("GET /order-api/internal/businesses/{}/orders/{ORDER}/events", owner.business);

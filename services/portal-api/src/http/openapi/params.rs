@@ -136,15 +136,23 @@ pub(crate) struct FindOrdersParams {
     /// Words of the customer's name, phone and city, the PIN code, part of the reference, or the id or tracking code.
     #[param(max_length = 200)]
     search: Option<String>,
+    /// The beginning of the city of the delivery, with or without `search`.
+    #[param(max_length = 200)]
+    city: Option<String>,
+    status: Option<DeliveryStatus>,
     /// Searches only the orders of this business.
     business_id: Option<BusinessId>,
     /// Searches only orders that were created at this time or later.
     created_from: Option<DateTime<Utc>>,
     /// Searches only orders that were created before this time.
     created_until: Option<DateTime<Utc>>,
-    /// In place of `search`: an exact id, tracking code or reference of an order.
+    /// In place of a search: an exact id, tracking code or reference of an order.
     #[param(max_length = 200)]
     code: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<i32>,
+    /// The last id of the previous page, or its `next`.
+    starting_after: Option<String>,
 }
 
 #[derive(IntoParams)]

@@ -8,8 +8,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::Page;
 use internal_api::orders::{
-    EvidenceView, ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, OrderView, OrdersQuery,
-    SearchAnywhere,
+    EvidenceView, ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, FoundOrdersPage,
+    OrderView, OrdersQuery, SearchAnywhere,
 };
 use postgres::StoreError;
 use serde::Serialize;
@@ -26,8 +26,14 @@ use crate::state::State;
 const SEARCH: TextRule = TextRule::line(200);
 
 #[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct FoundOrders {
     data: Vec<FoundOrderView>,
+    /// Whether more orders follow, or may follow.
+    has_more: bool,
+    /// The `startingAfter` of the next page, if it is not the last id. A page may be short or even empty, and older orders follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<OrderId>,
 }
 
 #[derive(Serialize, utoipa::ToSchema)]
@@ -67,38 +73,49 @@ struct BusinessName {
     tag = "Operator",
     summary = "Find orders of any business",
     params(params::FindOrdersParams),
-    responses((status = 200, description = "At most 20 orders, newest first. Those after the first 256 KiB have no items.", body = FoundOrders)),
+    responses((status = 200, description = "A page of orders: those whose id, tracking code or reference is exactly the text, and then the newest first. With `code`, at most 20. Those after the first 256 KiB have no items.", body = FoundOrders)),
 )]
 pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (code, search) = read_query(&request, |fields| {
+        let page = fields.page();
         let search = SearchAnywhere {
             business: fields.parsed("businessId", "the id of a business"),
-            search: fields.text("search", SEARCH).unwrap_or_default(),
+            search: fields.text("search", SEARCH),
+            city: fields.text("city", SEARCH),
+            status: fields.text("status", FORWARDED),
             created_from: fields.text("createdFrom", FORWARDED),
             created_until: fields.text("createdUntil", FORWARDED),
+            limit: page.limit,
+            starting_after: page.starting_after,
         };
         (fields.text("code", SEARCH), search)
     })?;
     let filters = filters_of(&search);
     let searched = match &code {
-        Some(code) if search.search.is_empty() && filters.is_empty() => code.clone(),
-        None if !search.search.is_empty() => format!("{filters}{}", search.search),
-        _ => return Err(ApiError::invalid_field("search", "required", "Send search, or only code.")),
+        Some(code) if search.search.is_none() && filters.is_empty() => code.clone(),
+        None if search.search.is_some() || search.city.is_some() => {
+            filters + search.search.as_deref().unwrap_or_default()
+        }
+        _ => return Err(ApiError::invalid_field("search", "required", "Send search or city, or only code.")),
     };
     let sent = |ids: &[OrderId]| Sent::new("orders", ids).found_by(&state, Some(&searched)).record(&request);
     // The log names a search that fails too, so the handler names it before it asks.
     sent(&[]);
     let orders = &state.peers.orders;
     let found = match code {
-        Some(code) => orders.find_anywhere(&code).await?,
+        Some(code) => {
+            let data = orders.find_anywhere(&code).await?;
+            FoundOrdersPage { data, has_more: false, next: None }
+        }
         None => orders.search_anywhere(&search).await?,
     };
-    sent(&found.iter().map(|found| found.order.id).collect::<Vec<_>>());
-    let names = Names::of(&state, found.iter().map(|found| found.business_id)).await?;
-    let data = found.into_iter();
+    sent(&found.data.iter().map(|found| found.order.id).collect::<Vec<_>>());
+    let names = Names::of(&state, found.data.iter().map(|found| found.business_id)).await?;
+    let data = found.data.into_iter();
     let data =
         data.map(|found| FoundOrderView { business: names.named(found.business_id), order: found.order });
-    Ok(HttpResponse::Ok().json(FoundOrders { data: data.collect() }))
+    let data = data.collect();
+    Ok(HttpResponse::Ok().json(FoundOrders { data, has_more: found.has_more, next: found.next }))
 }
 
 /// The names of businesses.
@@ -154,7 +171,9 @@ fn filters_of(search: &SearchAnywhere) -> String {
             format!("{}..{} ", from.as_deref().unwrap_or_default(), until.as_deref().unwrap_or_default())
         }
     };
-    business + &period
+    let others = [&search.status, &search.city].into_iter().flatten();
+    let others = others.map(|text| format!("{text} ")).collect::<String>();
+    business + &period + &others
 }
 
 #[utoipa::path(
