@@ -20,19 +20,47 @@ const TIMELINE_PAGE_SIZE = 100;
 /** The operator console has no event stream, so it polls. */
 const POLL_MS = 10_000;
 
-/** What the staff searches for: a text, and the first and the last day of creation. */
+/** What the staff searches for: words or a city, and the first and the last day of creation. */
 export interface FoundOrdersFilter {
-  search?: string;
-  from?: string;
-  to?: string;
+  search?: string | undefined;
+  city?: string | undefined;
+  status?: Order["status"] | undefined;
+  businessId?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
 }
 
-/** The newest orders of all businesses that a search finds. It is repeated when the staff looks at the page again. */
-export function useFoundOrders({ search, from, to }: FoundOrdersFilter) {
-  const query = { search, createdFrom: startOfDay(from), createdUntil: endOfDay(to) };
+function findOrders(
+  { from, to, ...filter }: FoundOrdersFilter,
+  page: { limit: number; startingAfter?: string },
+) {
+  const query = { ...filter, createdFrom: startOfDay(from), createdUntil: endOfDay(to), ...page };
+  return operatorAnswer(api.GET("/v1/operator/orders", { params: { query } }));
+}
+
+/** The orders of any business that a search finds. It is repeated when the staff looks at the page again. */
+export function useFoundOrders(filter: FoundOrdersFilter) {
+  return useCursorList(
+    [...operatorKey, "orders", filter],
+    async (startingAfter) => {
+      const page = await findOrders(filter, { limit: PAGE_SIZE, ...(startingAfter && { startingAfter }) });
+      return { ...page, data: page.data.map((found) => ({ ...found, id: found.order.id })) };
+    },
+    {
+      enabled: filter.search !== undefined || filter.city !== undefined,
+      freshMs: SEARCH_FRESH_MS,
+    },
+  );
+}
+
+/** How many orders the search box shows. */
+const QUICK_MAX = 8;
+
+/** The first orders that a text finds. */
+export function useQuickFind(search: string | undefined) {
   return useQuery({
-    queryKey: [...operatorKey, "orders", query],
-    queryFn: () => operatorAnswer(api.GET("/v1/operator/orders", { params: { query } })),
+    queryKey: [...operatorKey, "quick", search],
+    queryFn: async () => (await findOrders({ search }, { limit: QUICK_MAX })).data,
     enabled: search !== undefined,
     staleTime: SEARCH_FRESH_MS,
   });

@@ -1,4 +1,4 @@
-import { useFoundOrders } from "../../api/operator-orders";
+import { useQuickFind } from "../../api/operator-orders";
 import { may } from "../../api/operator-session";
 import type { OperatorSession } from "../../api/types";
 import { orderHit } from "../../components/order-hit";
@@ -6,8 +6,8 @@ import { SearchButton, type SearchSource } from "../../components/search-button"
 
 const SOURCE: SearchSource = {
   useHits: (text) => {
-    const { data, error } = useFoundOrders({ search: text });
-    const hits = data?.data.map(({ business, order }) =>
+    const { data, error } = useQuickFind(text);
+    const hits = data?.map(({ business, order }) =>
       orderHit(order, `/operator/orders?search=${order.id}`, business.name),
     );
     return { hits, error };
