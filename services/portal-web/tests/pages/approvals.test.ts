@@ -223,6 +223,7 @@ test("on a phone, the console's menu opens, reaches every page, and closes", asy
     "Overview",
     "Businesses",
     "Find an order",
+    "Needs attention",
     "Cash",
     "Approvals",
     "Staff",
