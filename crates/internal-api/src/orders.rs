@@ -6,6 +6,7 @@ pub mod details;
 mod erasure;
 mod evidence;
 mod exceptions;
+pub mod open;
 mod support;
 
 use chrono::{DateTime, Utc};
@@ -27,10 +28,10 @@ pub use after_failure::{ReattemptView, reason_code};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
-pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage, FoundExceptions};
+pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
 pub use support::{
-    AcceptedRequest, FoundOrder, FoundOrdersPage, LiveOrders, ModeActivity, OrdersActivity,
-    RECENT_ORDERS_MAX, RetryEvidence, RetryProof, SearchAnywhere, StatusCount,
+    AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
+    RetryProof, SearchAnywhere, StatusCount,
 };
 
 /// The current state of an order. The integration API and the portal share this shape.
