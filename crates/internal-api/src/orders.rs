@@ -6,7 +6,7 @@ pub mod details;
 mod erasure;
 mod evidence;
 mod exceptions;
-pub mod open;
+mod open;
 mod support;
 
 use chrono::{DateTime, Utc};
@@ -29,6 +29,7 @@ pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQ
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
 pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
+pub use open::OpenOrders;
 pub use support::{
     AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
     RetryProof, SearchAnywhere, StatusCount,

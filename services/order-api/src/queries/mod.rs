@@ -3,7 +3,6 @@
 pub mod all_businesses;
 pub mod business_events;
 pub mod feed;
-pub mod open_orders;
 mod order_timeline;
 pub mod orders;
 pub mod support;

@@ -9,7 +9,9 @@ use outbox::Unit;
 use postgres::StoreError;
 
 use super::orders::ListError;
-use crate::domain::{Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, Order, TestedRetries};
+use crate::domain::{
+    Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, OpenOrders, Order, TestedRetries,
+};
 use crate::state::State;
 use crate::store::{retry_tests, search, support};
 
@@ -45,6 +47,11 @@ pub async fn live_orders(
     query: &LiveOrdersQuery,
 ) -> Result<LiveOrders, StoreError> {
     state.unit.database.read(async |conn| support::live_orders(conn, business, query).await).await
+}
+
+/// What keeps a business from being closed; each kind is counted up to `max`.
+pub async fn open_orders(state: &State, business: BusinessId, max: i64) -> Result<OpenOrders, StoreError> {
+    state.unit.database.read(async |conn| support::open_orders(conn, business, max).await).await
 }
 
 pub async fn tested_retries(state: &State, business: BusinessId) -> Result<TestedRetries, StoreError> {

@@ -15,7 +15,6 @@ mod fleet_page;
 mod integration;
 mod internal;
 mod limits;
-mod open_orders;
 mod openapi;
 mod order_body;
 mod payments;
@@ -96,7 +95,7 @@ pub fn internal(config: &mut ServiceConfig) {
             .wrap(from_fn(web::require_internal_token))
             .service(resource("/events").route(get().to(business_events::list)))
             .service(resource("/exceptions").route(get().to(internal::exceptions)))
-            .service(resource("/open-orders").route(get().to(open_orders::count)))
+            .service(resource("/open-orders").route(get().to(support::open)))
             .service(resource("/orders").route(get().to(internal::list)))
             .service(resource("/orders/activity").route(get().to(support::activity)))
             .service(resource("/orders/live").route(get().to(support::live)))

@@ -6,8 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, DeliveryStatus};
 use internal_api::attention::{BUSINESSES_MAX, BusinessActivity, RECENT_MAX};
 use internal_api::orders::{
-    FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence, RetryProof,
-    StatusCount,
+    FoundOrder, LiveOrders, ModeActivity, OpenOrders, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
+    RetryProof, StatusCount,
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody, read_query};
 
@@ -23,6 +23,8 @@ const FOUND_PAGE: usize = 20;
 /// Of the details of found orders. Further ones come without their items.
 const FOUND_BYTES: usize = 256 * 1024;
 const COUNTED_MAX: i64 = 100_000;
+/// In [`OpenOrders`].
+const OPEN_MAX: i64 = 1_000;
 const RECENT: TimeDelta = TimeDelta::hours(24);
 /// In lists of businesses.
 const LIST_PERIOD: TimeDelta = TimeDelta::days(30);
@@ -94,6 +96,13 @@ pub(super) async fn live(
         delivered: of(&[DeliveryStatus::Delivered]),
         attention: views::exception_counts(attention),
     }))
+}
+
+/// `GET /internal/businesses/{id}/open-orders`
+pub(super) async fn open(state: Data<State>, path: Path<String>) -> Result<Json<OpenOrders>, ApiError> {
+    let business = integration::parse_business(&path)?;
+    let found = support::open_orders(&state, business, OPEN_MAX).await?;
+    Ok(Json(OpenOrders { on_their_way: found.on_their_way, failed: found.failed, cash: found.cash }))
 }
 
 pub(super) async fn retry_evidence(

@@ -1,8 +1,12 @@
 //! The counts of live orders on the home page of a business.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use demo::SAMPLE_CASH_PAISE;
+use demo::clients::COD_DELIVERY;
 use domain::{BusinessId, DeliveryStatus};
-use internal_api::orders::{ExceptionCounts, LiveOrders, OrdersClient, StatusCount};
+use internal_api::orders::{ExceptionCounts, LiveOrders, OpenOrders, OrdersClient, StatusCount};
+use reqwest::Method;
+use serde_json::json;
 use test_kit::smallest_order;
 
 use crate::business::Business;
@@ -74,5 +78,45 @@ async fn live_orders_are_counted_by_day_and_by_what_they_need() -> anyhow::Resul
     let token = service.settings.internal.token.expose();
     let refused = reqwest::Client::new().get(url).bearer_auth(token).send().await?;
     assert_eq!(refused.status(), 400);
+    Ok(())
+}
+
+/// A decision about a failed delivery moves no parcel, and a delivered order is open until its cash is settled.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_orders_that_keep_a_business_from_being_closed_are_counted() -> anyhow::Result<()> {
+    const FAILED: [&str; 3] = ["driver.assigned", "order.picked_up", "order.failed"];
+    let service = OrderApi::start().await;
+    let business = service.business(1_000_000);
+    let internal = test_kit::url(service.internal);
+    let orders = OrdersClient(test_kit::peer("order-api", &internal, &service.settings.internal.token));
+
+    moved(&business, "on-its-way", &FAILED[..2]).await?;
+    moved(&business, "undecided", &FAILED).await?;
+    for (reference, decision) in [("again", "reattempt"), ("back", "return")] {
+        let order = business.place(reference).await?;
+        business.fleet.drive(&order, &FAILED, 0).await?;
+        let path = format!("/{order}/{decision}");
+        business.live()?.call(Method::POST, &path, Some(&json!({}))).await?.expect(200)?;
+    }
+    // Delivered, collected, handed over, settled.
+    let mut delivered = Vec::new();
+    for steps in 4..=7 {
+        let order = business.place(&format!("delivered-{steps}")).await?;
+        business.fleet.drive(&order, &COD_DELIVERY[..steps], SAMPLE_CASH_PAISE).await?;
+        delivered.push(order);
+    }
+    // Nothing is left of these.
+    moved(&business, "failed-early", &["order.failed"]).await?;
+    moved(&business, "cancelled", &["order.cancelled"]).await?;
+    moved(&business, "returned", &[&FAILED[..], &["order.returned"]].concat()).await?;
+    business.test()?.create("test", &smallest_order("test")).await?.expect(201)?;
+
+    let open = OpenOrders { on_their_way: 1, failed: 3, cash: 3 };
+    assert_eq!(orders.open(business.id).await?, open);
+    assert_eq!(orders.open(service.business_id()).await?, OpenOrders::default());
+    for (steps, order) in (4..=6).zip(&delivered) {
+        business.fleet.drive(order, &COD_DELIVERY[steps..], SAMPLE_CASH_PAISE).await?;
+    }
+    assert_eq!(orders.open(business.id).await?, OpenOrders { cash: 0, ..open });
     Ok(())
 }

@@ -24,7 +24,6 @@ mod idempotency;
 mod key_restrictions;
 mod limits;
 mod live_orders;
-mod open_orders;
 mod order_pages;
 mod parameters;
 mod peers;
