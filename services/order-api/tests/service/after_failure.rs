@@ -1,12 +1,12 @@
 //! Requests after a failed delivery: another attempt, the return, and a corrected address.
 
-use chrono::{Days, TimeDelta};
+use chrono::Days;
 use demo::clients::{Fleet, Reply};
 use demo::sample_order;
 use diesel_async::RunQueryDsl;
 use domain::{Clock, indian_time};
-use internal_api::orders::{ExceptionKind, OrdersClient};
-use internal_api::{CallError, Peer, PeerOptions};
+use internal_api::orders::OrdersClient;
+use internal_api::{Peer, PeerOptions};
 use reqwest::Method;
 use serde_json::{Value, json};
 use test_kit::smallest_order;
@@ -18,7 +18,7 @@ use crate::harness::{OrderApi, text};
 const FEE: i64 = 4_900;
 const TO_THE_DOOR: [&str; 3] = ["driver.assigned", "order.picked_up", "order.out_for_delivery"];
 
-async fn post(business: &Business, order: &str, call: &str, body: Value) -> anyhow::Result<Reply> {
+pub(crate) async fn post(business: &Business, order: &str, call: &str, body: Value) -> anyhow::Result<Reply> {
     business.live()?.call(Method::POST, &format!("/{order}/{call}"), Some(&body)).await
 }
 
@@ -373,62 +373,6 @@ async fn the_database_refuses_a_cancellation_after_the_pickup() -> anyhow::Resul
         let changed = change.execute(&mut service.connection().await).await;
         assert_eq!(changed.is_err(), is_refused, "{status}: {changed:?}");
     }
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
-    let service = OrderApi::start().await;
-    let (business, stranger) = (service.business(FEE * 10), service.business(FEE * 10));
-    let portal = portal(&service)?;
-    let seen = async |of: &Business| -> Result<_, CallError> {
-        let mut seen = Vec::new();
-        for kind in [ExceptionKind::Failed, ExceptionKind::Unassigned, ExceptionKind::Stuck] {
-            let page = portal.exceptions(of.id, kind).await?;
-            let counts = [page.counts.failed, page.counts.unassigned, page.counts.stuck];
-            assert_eq!(counts[seen.len()], i64::try_from(page.data.len()).unwrap(), "{kind:?}");
-            assert_eq!((page.attempts_max, page.has_more), (3, false));
-            let references: Vec<_> = page.data.into_iter().map(|found| found.order.order_reference).collect();
-            seen.push(references.join(" "));
-        }
-        Ok(seen)
-    };
-    failed(&business, "undecided").await?;
-    service.clock.advance(TimeDelta::seconds(1));
-    let decided = failed(&business, "decided").await?;
-    post(&business, &decided, "reattempt", json!({ "date": "2027-01-16" })).await?.expect(200)?;
-    service.clock.advance(TimeDelta::seconds(1));
-    let back = failed(&business, "back").await?;
-    post(&business, &back, "return", json!({})).await?.expect(200)?;
-    let early = business.place("early").await?;
-    business.fleet.drive(&early, &["order.failed"], 0).await?;
-    let waiting = business.place("waiting").await?;
-    let moving = business.place("moving").await?;
-    business.fleet.drive(&moving, &["driver.assigned"], 0).await?;
-    let test = business.test()?;
-    test.create("test", &smallest_order("test")).await?.expect(201)?;
-    stranger.place("of-a-stranger").await?;
-
-    assert_eq!(seen(&business).await?, ["undecided", "", ""], "nothing else is late");
-    service.clock.advance(TimeDelta::minutes(31));
-    assert_eq!(seen(&business).await?, ["undecided", "waiting", ""]);
-    service.clock.advance(TimeDelta::hours(4));
-    assert_eq!(seen(&business).await?, ["back undecided", "waiting", "moving"], "newest first");
-    service.clock.advance(TimeDelta::days(2));
-    assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", "moving"]);
-    assert_eq!(seen(&stranger).await?, ["", "of-a-stranger", ""]);
-    for order in [&moving, &waiting, &back] {
-        let phone = json!({ "phone": "+919812300000" });
-        post(&business, order, "delivery-details", phone).await?.expect(200)?;
-    }
-    let corrected = ["back decided undecided", "waiting", "moving"];
-    assert_eq!(seen(&business).await?, corrected, "a correction is no news of the fleet");
-    let page = portal.exceptions(business.id, ExceptionKind::Failed).await?;
-    let back = page.data.iter().find(|found| found.order.id.to_string() == back).expect("the order");
-    assert!(back.since.is_some_and(|since| since < back.order.updated_at - TimeDelta::days(2)));
-    assert_eq!(page.limits.map(|limits| limits.unassigned_minutes), Some(30));
-    business.fleet.drive(&moving, &["order.picked_up"], 0).await?;
-    assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", ""]);
     Ok(())
 }
 

@@ -1,10 +1,14 @@
-//! The orders of all businesses that need attention, for the operator.
+//! The orders that need attention: those of a business, and of all businesses for the operator.
 
 use chrono::TimeDelta;
 use domain::BusinessId;
+use internal_api::CallError;
 use internal_api::orders::ExceptionKind::{Failed, Stuck, Unassigned};
+use serde_json::json;
+use test_kit::smallest_order;
 
-use crate::after_failure::{failed, portal};
+use crate::after_failure::{failed, portal, post};
+use crate::business::Business;
 use crate::harness::OrderApi;
 
 const BALANCE: i64 = 50_000;
@@ -41,5 +45,61 @@ async fn the_operator_sees_the_orders_of_all_businesses_or_of_one() -> anyhow::R
     }
     let counts = orders.exception_counts().await?;
     assert_eq!((counts.failed, counts.unassigned, counts.stuck), (2, 1, 1));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let (business, stranger) = (service.business(BALANCE), service.business(BALANCE));
+    let portal = portal(&service)?;
+    let seen = async |of: &Business| -> Result<_, CallError> {
+        let mut seen = Vec::new();
+        for kind in [Failed, Unassigned, Stuck] {
+            let page = portal.exceptions(of.id, kind).await?;
+            let counts = [page.counts.failed, page.counts.unassigned, page.counts.stuck];
+            assert_eq!(counts[seen.len()], i64::try_from(page.data.len()).unwrap(), "{kind:?}");
+            assert_eq!((page.attempts_max, page.has_more), (3, false));
+            let references: Vec<_> = page.data.into_iter().map(|found| found.order.order_reference).collect();
+            seen.push(references.join(" "));
+        }
+        Ok(seen)
+    };
+    failed(&business, "undecided").await?;
+    service.clock.advance(TimeDelta::seconds(1));
+    let decided = failed(&business, "decided").await?;
+    post(&business, &decided, "reattempt", json!({ "date": "2027-01-16" })).await?.expect(200)?;
+    service.clock.advance(TimeDelta::seconds(1));
+    let back = failed(&business, "back").await?;
+    post(&business, &back, "return", json!({})).await?.expect(200)?;
+    let early = business.place("early").await?;
+    business.fleet.drive(&early, &["order.failed"], 0).await?;
+    let waiting = business.place("waiting").await?;
+    let moving = business.place("moving").await?;
+    business.fleet.drive(&moving, &["driver.assigned"], 0).await?;
+    let test = business.test()?;
+    test.create("test", &smallest_order("test")).await?.expect(201)?;
+    stranger.place("of-a-stranger").await?;
+
+    assert_eq!(seen(&business).await?, ["undecided", "", ""], "nothing else is late");
+    service.clock.advance(TimeDelta::minutes(31));
+    assert_eq!(seen(&business).await?, ["undecided", "waiting", ""]);
+    service.clock.advance(TimeDelta::hours(4));
+    assert_eq!(seen(&business).await?, ["back undecided", "waiting", "moving"], "newest first");
+    service.clock.advance(TimeDelta::days(2));
+    assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", "moving"]);
+    assert_eq!(seen(&stranger).await?, ["", "of-a-stranger", ""]);
+    for order in [&moving, &waiting, &back] {
+        let phone = json!({ "phone": "+919812300000" });
+        post(&business, order, "delivery-details", phone).await?.expect(200)?;
+    }
+    let corrected = ["back decided undecided", "waiting", "moving"];
+    assert_eq!(seen(&business).await?, corrected, "a correction is no news of the fleet");
+    let page = portal.exceptions(business.id, Failed).await?;
+    let back = page.data.iter().find(|found| found.order.id.to_string() == back).expect("the order");
+    assert!(back.since.is_some_and(|since| since < back.order.updated_at - TimeDelta::days(2)));
+    assert_eq!(page.limits.map(|limits| limits.unassigned_minutes), Some(30));
+    business.fleet.drive(&moving, &["order.picked_up"], 0).await?;
+    assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", ""]);
     Ok(())
 }

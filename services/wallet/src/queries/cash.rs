@@ -35,7 +35,7 @@ impl CashLine {
     pub(crate) fn difference_state(&self) -> Option<DifferenceState> {
         let known = self.difference.as_ref();
         let is_reported = known.is_some_and(|known| known.reported.is_some());
-        (self.record.discrepant || is_reported).then(|| match known {
+        (self.record.discrepant || is_reported).then_some(match known {
             Some(CashDifference { resolution: Some(_), .. }) => DifferenceState::Closed,
             Some(CashDifference { owner: Some(_), .. }) => DifferenceState::Assigned,
             _ => DifferenceState::Open,
