@@ -59,10 +59,8 @@ fn copy_data(order: &mut Order, progress: &Progress) {
         }
         EventKind::DriverUnassigned => order.driver = None,
         // A return without words has those of the failure, and always its code.
-        EventKind::OrderReturned => {
-            if progress.data.reason.is_some() {
-                order.reason.clone_from(&progress.data.reason);
-            }
+        EventKind::OrderReturned if progress.data.reason.is_some() => {
+            order.reason.clone_from(&progress.data.reason);
         }
         EventKind::OrderFailed | EventKind::OrderCancelled => {
             order.reason.clone_from(&progress.data.reason);
