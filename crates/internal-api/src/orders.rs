@@ -28,11 +28,14 @@ pub use after_failure::{ReattemptView, reason_code};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
-pub use exceptions::{ExceptionCounts, ExceptionKind, ExceptionsPage};
+pub use exceptions::{
+    ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, ExceptionsPage, FoundException,
+    FoundExceptions,
+};
 pub use open::OpenOrders;
 pub use support::{
-    AcceptedRequest, FoundOrder, LiveOrders, ModeActivity, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
-    RetryProof, SearchAnywhere, StatusCount,
+    AcceptedRequest, FoundOrder, FoundOrdersPage, LiveOrders, ModeActivity, OrdersActivity,
+    RECENT_ORDERS_MAX, RetryEvidence, RetryProof, SearchAnywhere, StatusCount,
 };
 
 /// The current state of an order. The integration API and the portal share this shape.
@@ -87,6 +90,11 @@ pub struct OrderView {
     /// The attempt that the business asked for after the latest failure.
     #[serde(default)]
     pub reattempt: Option<ReattemptView>,
+    /// Whether another attempt can be asked for now: the fleet has the parcel after one that failed, and has not made all
+    /// attempts.
+    #[serde(default)]
+    #[schema(required)]
+    pub reattempt_possible: bool,
     /// When the business asked for the parcel after the latest failure.
     #[serde(default)]
     pub return_requested_at: Option<DateTime<Utc>>,

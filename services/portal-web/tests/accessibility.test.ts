@@ -110,6 +110,7 @@ test.beforeAll(async ({ request }) => {
     { name: "account-team", path: "/account/team", heading: "Account", dialogs: ["Invite"] },
     { name: "account-single-sign-on", path: "/account/single-sign-on", heading: "Account" },
     { name: "account-audit-log", path: "/account/audit-log", heading: "Account" },
+    { name: "account-closing", path: "/account/closing", heading: "Account", dialogs: ["Close business"] },
     { name: "not-found", path: "/nowhere", heading: NOT_FOUND },
   ];
 });
@@ -148,7 +149,7 @@ test("pages of the operator", async ({ page }) => {
     { name: "operator-businesses", path: "/operator/businesses", heading: "Businesses" },
     { name: "operator-business", path, heading: business.name, dialogs: ["Suspend", "Credit wallet"] },
     { name: "operator-health", path: `${path}?tab=health`, heading: business.name },
-    ...["orders", "cash", "approvals"].map((tab) => ({
+    ...["orders", "cash", "approvals", "closing"].map((tab) => ({
       name: `operator-business-${tab}`,
       path: `${path}?tab=${tab}`,
       heading: business.name,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::EnumString;
 use utoipa::ToSchema;
 
-use super::{FoundOrder, OrderView, OrdersClient};
+use super::{OrderView, OrdersClient};
 use crate::CallError;
 
 /// Why an order needs attention: the fleet has the parcel after a failed attempt, without a decision or late; no driver took it;
@@ -39,13 +39,22 @@ pub struct ExceptionLimits {
 }
 
 /// An order that needs attention.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct ExceptionOrder {
     #[serde(flatten)]
     pub order: OrderView,
     /// Since when it is in its state. Neither a correction nor a request of the business changes it.
     #[serde(default)]
+    #[schema(required)]
     pub since: Option<DateTime<Utc>>,
+}
+
+/// An order that needs attention, with its business.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundException {
+    pub business_id: BusinessId,
+    pub order: ExceptionOrder,
 }
 
 /// Orders of one kind, newest first.
@@ -68,7 +77,8 @@ pub struct ExceptionsPage {
 pub struct FoundExceptions {
     pub counts: ExceptionCounts,
     pub attempts_max: u32,
-    pub data: Vec<FoundOrder>,
+    pub limits: ExceptionLimits,
+    pub data: Vec<FoundException>,
     pub has_more: bool,
 }
 

@@ -33,7 +33,7 @@ async fn main() -> anyhow::Result<()> {
 async fn create_order(waybill: &Waybill) -> anyhow::Result<()> {
     let order = OrderBody::from_json(
         r#"{
-          "orderReference": "1001",
+          "orderReference": "2001",
           "customer": {
             "name": "Asha Rao",
             "phone": "+919800000001"
@@ -50,13 +50,13 @@ async fn create_order(waybill: &Waybill) -> anyhow::Result<()> {
           }
         }"#,
     );
-    let created = waybill.orders.create(order, "malabar-coffee-1001").await?;
+    let created = waybill.orders.create(order, "malabar-coffee-2001").await?;
     println!("{} {}", created.order.id, created.order.tracking_url);
     Ok(())
 }
 
 async fn get_order(waybill: &Waybill) -> anyhow::Result<()> {
-    println!("{:?}", waybill.orders.get("ord_01KG9P6JE0D55FJT0TCK9K0631").await?);
+    println!("{:?}", waybill.orders.get("ord_…").await?);
     Ok(())
 }
 
@@ -69,7 +69,7 @@ async fn list_orders(waybill: &Waybill) -> anyhow::Result<()> {
 }
 
 async fn list_order_events(waybill: &Waybill) -> anyhow::Result<()> {
-    let mut timeline = waybill.orders.timeline("ord_01KG9P6JE0D55FJT0TCK9K0631")?;
+    let mut timeline = waybill.orders.timeline("ord_…")?;
     while let Some(entry) = timeline.next().await? {
         println!("{} {}", entry.id, entry.kind);
     }
@@ -78,44 +78,43 @@ async fn list_order_events(waybill: &Waybill) -> anyhow::Result<()> {
 
 async fn cancel_order(waybill: &Waybill) -> anyhow::Result<()> {
     let reason = Some("The customer changed their mind");
-    let order = waybill.orders.cancel("ord_01KG9P6JE0D55FJT0TCK9K0631", reason).await?;
+    let order = waybill.orders.cancel("ord_…", reason).await?;
     println!("{}", order.status);
     Ok(())
 }
 
 async fn reattempt_order(waybill: &Waybill) -> anyhow::Result<()> {
-    let note = Some("Call before you come".into());
-    let reattempt = NewReattempt { date: Some("2026-02-14".into()), note };
-    let order = waybill.orders.reattempt("ord_01KG9P6JE0D55FJT0TCK9K0631", &reattempt).await?;
+    let reattempt = NewReattempt { note: Some("Call before you come".into()), ..Default::default() };
+    let order = waybill.orders.reattempt("ord_…", &reattempt).await?;
     println!("{:?}", order.reattempt);
     Ok(())
 }
 
 async fn request_return(waybill: &Waybill) -> anyhow::Result<()> {
-    let order = waybill.orders.request_return("ord_01KG9P6JE0D55FJT0TCK9K0631").await?;
+    let order = waybill.orders.request_return("ord_…").await?;
     println!("{:?}", order.return_requested_at);
     Ok(())
 }
 
 async fn correct_delivery(waybill: &Waybill) -> anyhow::Result<()> {
     let details = NewDeliveryDetails { phone: Some("+91 98000 00009".into()), ..Default::default() };
-    let order = waybill.orders.correct_delivery("ord_01KG9P6JE0D55FJT0TCK9K0631", &details).await?;
+    let order = waybill.orders.correct_delivery("ord_…", &details).await?;
     println!("{:?}", order.customer);
     Ok(())
 }
 
 async fn issue_delivery_code(waybill: &Waybill) -> anyhow::Result<()> {
-    println!("{}", waybill.orders.issue_delivery_code("ord_01KG9P6JE0D55FJT0TCK9K0631").await?);
+    println!("{}", waybill.orders.issue_delivery_code("ord_…").await?);
     Ok(())
 }
 
 async fn get_evidence(waybill: &Waybill) -> anyhow::Result<()> {
-    println!("{:?}", waybill.orders.evidence("ord_01KG9P6JE0D55FJT0TCK9K0631").await?);
+    println!("{:?}", waybill.orders.evidence("ord_…").await?);
     Ok(())
 }
 
 async fn simulate_order(waybill: &Waybill) -> anyhow::Result<()> {
-    println!("{:?}", waybill.orders.simulate("ord_01KG9P6JE0D55FJT0TCK9K0631", "auto").await?);
+    println!("{:?}", waybill.orders.simulate("ord_…", "auto").await?);
     Ok(())
 }
 
@@ -128,6 +127,6 @@ async fn list_events(waybill: &Waybill) -> anyhow::Result<()> {
 }
 
 async fn get_event(waybill: &Waybill) -> anyhow::Result<()> {
-    println!("{:?}", waybill.events.get("evt_01KG9P6JE0A0H4D9AWCCWXRNW3").await?);
+    println!("{:?}", waybill.events.get("evt_…").await?);
     Ok(())
 }

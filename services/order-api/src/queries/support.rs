@@ -1,7 +1,5 @@
 //! Queries that help operators to support businesses.
 
-use std::ops::Range;
-
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode, OrderId};
@@ -10,7 +8,8 @@ use postgres::StoreError;
 
 use super::orders::ListError;
 use crate::domain::{
-    Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, OpenOrders, Order, TestedRetries,
+    Activity, BusinessActivity, FoundOrders, LiveOrders, LiveOrdersQuery, OpenOrders, Order, OrderFilter,
+    TestedRetries, is_to_city,
 };
 use crate::state::State;
 use crate::store::{retry_tests, search, support};
@@ -67,21 +66,53 @@ pub async fn find_anywhere(unit: &Unit, text: &str, max: i64) -> Result<Vec<Orde
     unit.database.read(find).await
 }
 
-/// The newest placed orders of all businesses that a search text finds among these ids.
+/// The placed orders of all businesses that a search text finds, in a status and created in a period, if given. The first page
+/// begins with the exact matches, which no later page repeats; the others follow from the newest on.
 pub async fn search_anywhere(
     state: &State,
     text: &str,
-    created: Range<OrderId>,
-    max: i64,
-) -> Result<Vec<Order>, ListError> {
+    filter: &OrderFilter,
+    after: Option<OrderId>,
+    limit: usize,
+) -> Result<FoundOrders, ListError> {
     let database = &state.unit.database;
-    let mut ids = database.read(async |conn| support::with_code(conn, text, max).await).await?;
-    ids.retain(|id| created.contains(id));
-    match database.transaction(async |conn| search::find_anywhere(conn, text, &created, max).await).await {
-        Ok(found) => ids.extend(found),
+    let max = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+    let mut created = filter.created_ids();
+    let mut exact = database.read(async |conn| support::with_code(conn, text, max).await).await?;
+    exact.retain(|id| created.contains(id));
+    created.end = after.map_or(created.end, |after| created.end.min(after));
+    let (status, wanted) = (filter.status, max + i64::try_from(exact.len()).unwrap_or_default());
+    let find = async |conn: &mut _| search::find_anywhere(conn, text, status, &created, wanted).await;
+    let mut others = match database.transaction(find).await {
+        Ok(found) => found,
         // An exact id, code or reference is found also if its words are frequent.
-        Err(error) if error.is_timeout() && !ids.is_empty() => {}
+        Err(error) if error.is_timeout() && !exact.is_empty() => Vec::new(),
         Err(error) => return Err(ListError::of_search(error)),
+    };
+    others.retain(|id| !exact.contains(id));
+    if after.is_some() {
+        exact.clear();
     }
-    Ok(database.read(async |conn| support::of_any_business(conn, &ids, max).await).await?)
+    let read = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
+        let mut orders = support::of_any_business(conn, &exact, max).await?;
+        orders.retain(|order| status.is_none_or(|status| order.state.status == status));
+        let exact = orders.len();
+        orders.extend(support::of_any_business(conn, &others, max).await?);
+        Ok((orders, exact))
+    };
+    let (mut orders, exact) = database.read(read).await?;
+    let has_more = orders.len() > limit;
+    orders.truncate(limit);
+    // After a page of exact matches, whose ids say nothing about the others.
+    let continue_after = (has_more && exact >= limit).then_some(created.end);
+    Ok(FoundOrders { orders, has_more, continue_after })
+}
+
+/// Leaves out orders to other cities. The page may be short then.
+pub fn only_to(city: &str, mut page: FoundOrders) -> FoundOrders {
+    if page.has_more && page.continue_after.is_none() {
+        page.continue_after = page.orders.last().map(|order| order.id);
+    }
+    page.orders.retain(|order| is_to_city(order, city));
+    page
 }

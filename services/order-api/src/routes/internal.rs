@@ -101,7 +101,7 @@ pub(super) async fn exceptions(
     let business = integration::parse_business(&path)?;
     let kind = read_query(&request, exception_kind)?;
     let counts = orders::count_exceptions(&state, Some(business)).await?;
-    let found = orders::list_exceptions(&state, business, kind).await?;
+    let found = orders::list_exceptions(&state, Some(business), kind).await?;
     let listed = found.orders.into_iter().map(|(order, since)| ExceptionOrder {
         order: views::order_view(&state.tracking_urls, state.attempts_max, order),
         since: Some(since),

@@ -1,17 +1,19 @@
-//! Support for portal-api: the activity of a business, its live orders, its tested retries, and the search of an operator.
+//! Support for portal-api: the activity of a business, its live orders, its tested retries, and the operator's search and
+//! orders that need attention.
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path};
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::{BusinessId, DeliveryStatus};
+use domain::{BusinessId, DeliveryStatus, OrderId};
 use internal_api::attention::{BUSINESSES_MAX, BusinessActivity, RECENT_MAX};
 use internal_api::orders::{
-    FoundOrder, LiveOrders, ModeActivity, OpenOrders, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence,
-    RetryProof, StatusCount,
+    ExceptionCounts, ExceptionOrder, FoundException, FoundExceptions, FoundOrder, FoundOrdersPage,
+    LiveOrders, ModeActivity, OpenOrders, OrdersActivity, RECENT_ORDERS_MAX, RetryEvidence, RetryProof,
+    StatusCount,
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody, read_query};
 
-use super::{errors, integration, limits, views};
+use super::{errors, integration, internal, limits, views};
 use crate::domain::{
     self as order_domain, Activity, ListStart, LiveOrdersQuery, Order, OrderFilter, SearchText, json_size,
 };
@@ -19,7 +21,6 @@ use crate::queries::{orders, support};
 use crate::state::State;
 
 const FOUND_MAX: i64 = 20;
-const FOUND_PAGE: usize = 20;
 /// Of the details of found orders. Further ones come without their items.
 const FOUND_BYTES: usize = 256 * 1024;
 const COUNTED_MAX: i64 = 100_000;
@@ -83,7 +84,7 @@ pub(super) async fn live(
         max: RECENT_ORDERS_MAX,
     };
     let found = support::live_orders(&state, business, &query).await?;
-    let attention = orders::count_exceptions(&state, business).await?;
+    let attention = orders::count_exceptions(&state, Some(business)).await?;
     let of = |statuses: &[DeliveryStatus]| -> i64 {
         let counted = found.by_status.iter().filter(|recent| statuses.contains(&recent.status));
         counted.map(|recent| recent.in_period).sum()
@@ -95,6 +96,7 @@ pub(super) async fn live(
         ended: of(&[DeliveryStatus::Delivered, DeliveryStatus::Failed, DeliveryStatus::Returned]),
         delivered: of(&[DeliveryStatus::Delivered]),
         attention: views::exception_counts(attention),
+        attention_limits: Some(views::exception_limits(state.patience)),
     }))
 }
 
@@ -115,43 +117,94 @@ pub(super) async fn retry_evidence(
     Ok(Json(RetryEvidence { duplicate: tested.duplicate.map(proof), failure: tested.failure.map(proof) }))
 }
 
-/// `GET /internal/orders?search=&business=&createdFrom=&createdUntil=`, or `?code=` for an exact id, tracking code or reference
+/// `GET /internal/orders?code=`: an exact id, tracking code or reference
 pub(super) async fn find_anywhere(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<Json<Vec<FoundOrder>>, ApiError> {
-    let (code, search, business, filter) = read_query(&request, |fields| {
-        let (code, search) = (fields.text("code", limits::SEARCH), fields.text("search", limits::SEARCH));
+    let code = read_query(&request, |fields| fields.text("code", limits::SEARCH))?;
+    let code = code.ok_or_else(|| ApiError::invalid_field("code", "required", "code is required."))?;
+    let found = support::find_anywhere(&state.unit, &code, FOUND_MAX).await?;
+    Ok(Json(found_orders(&state, found)))
+}
+
+/// `GET /internal/orders/search?search=&city=&status=&business=&createdFrom=&createdUntil=`, with `search` or `city`
+pub(super) async fn search(
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<Json<FoundOrdersPage>, ApiError> {
+    let (page, business, words, filter) = read_query(&request, |fields| {
         let filter = OrderFilter {
+            status: fields.parsed("status", integration::DELIVERY_STATUSES),
             created_from: integration::time(fields, "createdFrom"),
             created_until: integration::time(fields, "createdUntil"),
             ..OrderFilter::default()
         };
-        (code, search, fields.parsed::<BusinessId>("business", "the id of a business"), filter)
+        let words = (fields.text("search", limits::SEARCH), fields.text("city", limits::SEARCH));
+        (fields.page(), fields.parsed::<BusinessId>("business", "the id of a business"), words, filter)
     })?;
-    let has_period = filter.created_from.is_some() || filter.created_until.is_some();
-    let found = match (code, search, business) {
-        (Some(code), None, None) if !has_period => {
-            support::find_anywhere(&state.unit, &code, FOUND_MAX).await?
-        }
-        (None, Some(text), None) => {
-            let found = support::search_anywhere(&state, &text, filter.created_ids(), FOUND_MAX).await;
-            found.map_err(errors::from_list)?
-        }
-        (None, Some(text), Some(business)) => {
-            let search = Some(SearchText { text, sees_phones: true });
-            let (filter, start) = (OrderFilter { search, ..filter }, ListStart::Newest(None));
-            let found = orders::list(&state, business, &filter, start, FOUND_PAGE).await;
-            found.map_err(errors::from_list)?.orders
-        }
-        _ => return Err(ApiError::invalid_field("search", "required", "Send either search or code.")),
+    let after = page.starting_after.as_deref().map(str::parse::<OrderId>).transpose();
+    let after = after.map_err(|_| integration::unknown_cursor())?;
+    let (text, city) = match words {
+        (None, None) => return Err(ApiError::invalid_field("search", "required", "Send search or city.")),
+        // The words of an order have its city.
+        (text, city) => (text.iter().chain(&city).cloned().collect::<Vec<_>>().join(" "), city),
     };
+    let found = match business {
+        None => support::search_anywhere(&state, &text, &filter, after, page.limit).await,
+        Some(business) => {
+            let search = Some(SearchText { text, sees_phones: true });
+            let (filter, start) = (OrderFilter { search, ..filter }, ListStart::Newest(after));
+            orders::list(&state, business, &filter, start, page.limit).await
+        }
+    };
+    let mut found = found.map_err(errors::from_list)?;
+    if let Some(city) = city {
+        found = support::only_to(&city, found);
+    }
+    Ok(Json(FoundOrdersPage {
+        data: found_orders(&state, found.orders),
+        has_more: found.has_more,
+        next: found.continue_after,
+    }))
+}
+
+/// `GET /internal/orders/exceptions?kind=&business=`
+pub(super) async fn exceptions(
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<Json<FoundExceptions>, ApiError> {
+    let (kind, business) = read_query(&request, |fields| {
+        (internal::exception_kind(fields), fields.parsed::<BusinessId>("business", "the id of a business"))
+    })?;
+    let counts = orders::count_exceptions(&state, business).await?;
+    let found = orders::list_exceptions(&state, business, kind).await?;
+    let (listed, since): (Vec<_>, Vec<_>) = found.orders.into_iter().unzip();
+    let listed = found_orders(&state, listed).into_iter().zip(since).map(|(found, since)| FoundException {
+        business_id: found.business_id,
+        order: ExceptionOrder { order: found.order, since: Some(since) },
+    });
+    Ok(Json(FoundExceptions {
+        counts: views::exception_counts(counts),
+        attempts_max: state.attempts_max,
+        limits: views::exception_limits(state.patience),
+        data: listed.collect(),
+        has_more: found.has_more,
+    }))
+}
+
+/// `GET /internal/orders/exceptions/counts`
+pub(super) async fn exception_counts(state: Data<State>) -> Result<Json<ExceptionCounts>, ApiError> {
+    Ok(Json(views::exception_counts(orders::count_exceptions(&state, None).await?)))
+}
+
+fn found_orders(state: &State, found: Vec<Order>) -> Vec<FoundOrder> {
     let found = found.into_iter();
     let mut bytes = 0;
     let view = |order: Order| {
         bytes += json_size(&order.details);
         let business_id = order.business_id;
-        let mut order = views::order_view(&state.tracking_urls, order);
+        let mut order = views::order_view(&state.tracking_urls, state.attempts_max, order);
         if bytes > FOUND_BYTES
             && let Some(package) = order.package.as_object_mut()
         {
@@ -159,5 +212,5 @@ pub(super) async fn find_anywhere(
         }
         FoundOrder { business_id, order }
     };
-    Ok(Json(found.map(view).collect()))
+    found.map(view).collect()
 }

@@ -37,7 +37,7 @@ async fn the_operator_sees_the_orders_of_all_businesses_or_of_one() -> anyhow::R
     ];
     for (kind, business, expected) in all {
         let page = orders.exceptions_anywhere(kind, business).await?;
-        let found = page.data.iter().map(|one| (one.order.order_reference.as_str(), one.business_id));
+        let found = page.data.iter().map(|one| (one.order.order.order_reference.as_str(), one.business_id));
         assert_eq!(found.collect::<Vec<_>>(), expected, "{kind:?} of {business:?}");
         assert_eq!((page.attempts_max, page.has_more), (3, false));
         let wanted = if business.is_some() { 1 } else { 2 };

@@ -4,7 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use demo::SAMPLE_CASH_PAISE;
 use demo::clients::COD_DELIVERY;
 use domain::{BusinessId, DeliveryStatus};
-use internal_api::orders::{ExceptionCounts, LiveOrders, OpenOrders, OrdersClient, StatusCount};
+use internal_api::orders::{
+    ExceptionCounts, ExceptionLimits, LiveOrders, OpenOrders, OrdersClient, StatusCount,
+};
 use reqwest::Method;
 use serde_json::json;
 use test_kit::smallest_order;
@@ -35,7 +37,9 @@ async fn live_orders_are_counted_by_day_and_by_what_they_need() -> anyhow::Resul
 
     let none = live(business.id, today(&service.clock)).await?;
     let attention = ExceptionCounts { failed: 0, unassigned: 0, stuck: 0 };
-    let empty = LiveOrders { last_at: None, today: Vec::new(), ended: 0, delivered: 0, attention };
+    let attention_limits = Some(ExceptionLimits { unassigned_minutes: 30, silent_minutes: 240 });
+    let empty =
+        LiveOrders { last_at: None, today: Vec::new(), ended: 0, delivered: 0, attention, attention_limits };
     assert_eq!(none, empty);
 
     // Nine days ago: too old for the rate, but it failed with the driver.
@@ -59,6 +63,7 @@ async fn live_orders_are_counted_by_day_and_by_what_they_need() -> anyhow::Resul
         ended: 3,
         delivered: 1,
         attention: ExceptionCounts { failed: 1, unassigned: 0, stuck: 1 },
+        attention_limits,
     };
     assert_eq!(seen, expected);
 

@@ -9,6 +9,7 @@ use settings::Brand;
 use strum::{IntoStaticStr, VariantNames};
 
 use crate::domain::{Links, OperatorRole, Part, RegionFormat, Role, color};
+use crate::mail::standing_texts;
 use crate::mail::texts::{self, ClosingNews, Content, FactorNews};
 
 /// A kind of mail with its values.
@@ -327,6 +328,7 @@ mod tests {
         let links = Links::new(Url::parse("https://portal.example.com").unwrap());
         for (news, subject) in [
             (ClosingNews::Begun, "Your Waybill account is being closed"),
+            (ClosingNews::TakenOver, "Your Waybill account is being closed by your delivery company"),
             (ClosingNews::Withdrawn, "Your Waybill account stays open"),
             (ClosingNews::Completed, "Your Waybill account was closed"),
         ] {

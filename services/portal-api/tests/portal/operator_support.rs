@@ -159,12 +159,19 @@ async fn orders_of_all_businesses_that_need_attention_are_listed_with_their_busi
     let mut operator = portal.operator();
     let call = "GET /order-api/internal/orders/exceptions";
     let counts = json!({ "failed": 1, "unassigned": 0, "stuck": 2 });
-    let page = json!({ "counts": counts, "attemptsMax": 3, "data": [order(&business)], "hasMore": true });
+    let mut listed = order(&business);
+    listed["order"]["since"] = json!(AT);
+    let limits = json!({ "unassignedMinutes": 30, "silentMinutes": 240 });
+    let page = json!({
+        "counts": counts, "attemptsMax": 3, "limits": limits, "data": [listed], "hasMore": true,
+    });
     portal.peers.answer(call, 200, page);
     let all = operator.get("/v1/operator/exceptions").await;
     assert_eq!(all.status, 200, "{all:?}");
     assert_eq!(all.body["data"][0]["business"], json!({ "id": business, "name": "Corner Shop" }));
+    assert_eq!(all.body["data"][0]["order"]["since"], AT);
     assert_eq!((&all.body["counts"], &all.body["hasMore"]), (&counts, &json!(true)));
+    assert_eq!(all.body["limits"], limits);
     let of_one = format!("/v1/operator/exceptions?kind=stuck&businessId={business}");
     assert_eq!(operator.get(&of_one).await.status, 200);
     let asked = portal.peers.asked(call);

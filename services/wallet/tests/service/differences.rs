@@ -108,6 +108,40 @@ async fn a_closed_difference_of_a_settled_order_is_not_owed() {
     assert_eq!(overview(&harness, business).await.totals.outstanding_paise.get(), 999);
 }
 
+/// A business sees that less was paid out, whatever the operator does about it.
+#[tokio::test]
+async fn a_closed_difference_stays_visible() {
+    let harness = Harness::connected().await;
+    let (business, other) = (harness.business(), harness.business());
+    let orders = handed_over(&harness, business, 2).await;
+    let short = RemittanceLine {
+        amount_paise: Some(Paise::new(900)),
+        note: Some("torn note".into()),
+        ..line(orders[0])
+    };
+    harness.wallet.remit(business, &request("UTR 3", vec![short, line(orders[1])])).await.expect("paid");
+    for (resolution, state) in [(None, "assigned"), (Some("paid in cash"), "closed")] {
+        let resolution = resolution.map(Into::into);
+        let assigned =
+            AssignDifference { owner: Some("Asha".into()), resolution, ..AssignDifference::default() };
+        let order = orders[0].to_string();
+        harness.wallet.assign_cash_difference(business, &order, &assigned).await.expect("assigned");
+        let filter = CashQuery { differs: Some("true".into()), ..CashQuery::default() };
+        let found = harness.wallet.cash(business, &filter).await.expect("an overview").data;
+        let seen: Vec<_> = found
+            .iter()
+            .map(|cash| {
+                (cash.order_id, cash.difference_paise, cash.difference_state.as_deref(), cash.discrepant)
+            })
+            .collect();
+        assert_eq!(seen, [(orders[0], Some(Paise::new(-100)), Some(state), state != "closed")]);
+        assert!(harness.wallet.cash(other, &filter).await.expect("an overview").data.is_empty());
+    }
+    let paid = overview(&harness, business).await.data;
+    let paid = paid.iter().find(|cash| cash.order_id == orders[1]).expect("the other order");
+    assert_eq!((paid.difference_paise, paid.difference_state.as_deref()), (None, None));
+}
+
 /// Exactly these differences are open, at most one of each business.
 async fn assert_open(harness: &Harness, businesses: [BusinessId; 2], open: &[(BusinessId, OrderId)]) {
     let mut expected: Vec<OrderId> = open.iter().map(|(_, order)| *order).collect();
