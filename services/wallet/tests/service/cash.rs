@@ -329,6 +329,15 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
     let rest = harness.wallet.cash_of_all(&after).await.unwrap();
     assert_eq!((rest.data[0].business_id, rest.has_more), (both[1], false));
 
+    // An order of another business is not a valid cursor.
+    let foreign = CashQuery { starting_after: Some(orders[0].to_string()), ..CashQuery::default() };
+    assert_eq!(refusal(harness.wallet.cash(other, &foreign).await).status, 400);
+}
+
+#[tokio::test]
+async fn a_wrong_filter_is_named() {
+    let harness = Harness::connected().await;
+    let business = harness.business();
     for (field, query) in [
         ("status", CashQuery { status: Some("lost".into()), ..CashQuery::default() }),
         ("discrepant", CashQuery { discrepant: Some("perhaps".into()), ..CashQuery::default() }),
@@ -345,7 +354,4 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
         let refused = refusal(harness.wallet.cash(business, &query).await);
         assert_eq!((refused.status, &refused.rest["errors"][0]["field"]), (400, &serde_json::json!(field)));
     }
-    // An order of another business is not a valid cursor.
-    let foreign = CashQuery { starting_after: Some(orders[0].to_string()), ..CashQuery::default() };
-    assert_eq!(refusal(harness.wallet.cash(other, &foreign).await).status, 400);
 }
