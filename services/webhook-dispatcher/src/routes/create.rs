@@ -29,8 +29,8 @@ fn read(business: BusinessId, body: &JsonBody, offers_requests: bool) -> Result<
     let given = Fields::of_body(&body.0, &field_errors).map(|fields| {
         input::refuse_unknown(&fields, &["url", "events", "modes", "maxPerSecond"]);
         let limit = input::max_per_second(&fields).flatten();
-        let events = input::events(&fields, offers_requests);
-        (input::required_url(&fields), events, input::modes(&fields), limit)
+        let url = input::required_url(&fields);
+        (url, input::events(&fields, offers_requests), input::modes(&fields), limit)
     });
     match given {
         Some((Some(url), events, modes, max_per_second)) if field_errors.is_empty() => Ok(NewEndpoint {
