@@ -216,6 +216,8 @@ pub(super) async fn page(
     let start = match page.starting_after.as_deref().map(FleetCursor::parse) {
         None => beginning,
         Some(Some(FleetCursor::At(position))) if by_change => ListStart::Changed(Some(position)),
+        // The cursor of a search may be no order: nothing is after the exact matches yet.
+        Some(Some(FleetCursor::Order(id))) if filter.search.is_some() => ListStart::Newest(Some(id)),
         Some(Some(FleetCursor::Order(id))) => {
             let known = orders::find(state, business, filter.mode, id).await?;
             beginning.at(&known.ok_or_else(unknown_cursor)?)
@@ -231,21 +233,18 @@ pub(super) async fn page(
 
 /// Each kind of list has its own index.
 fn check_combination(filter: &OrderFilter) -> Result<(), ApiError> {
-    let conflict = |field: &'static str, message: &'static str| {
-        Err(ApiError::invalid_field(field, "conflicting_fields", message))
-    };
     let by_change = filter.updated_after.is_some();
     if filter.search.is_some()
         && (by_change || filter.order_reference.is_some() || filter.tracking_code.is_some())
     {
         let message = "search finds references and tracking codes itself. Leave orderReference, trackingCode and updatedAfter out.";
-        return conflict("search", message);
+        return Err(ApiError::invalid_field("search", "conflicting_fields", message));
     }
     let by_cash = filter.cod_status.is_some() || filter.payment_type.is_some();
     if by_change && (by_cash || filter.created_from.is_some() || filter.created_until.is_some()) {
         let message =
             "updatedAfter lists all changes. Leave codStatus, paymentType, createdFrom and createdUntil out.";
-        return conflict("updatedAfter", message);
+        return Err(ApiError::invalid_field("updatedAfter", "conflicting_fields", message));
     }
     Ok(())
 }

@@ -98,9 +98,9 @@ async fn all_of_the_staff_exports_cash() {
     // A business does not learn who clears it.
     let mut client = owner.client;
     let begun = client.post("/v1/portal/cod/exports", json!({})).await;
-    let path = format!("/v1/portal/exports/{}", begun.body["id"].as_str().unwrap());
-    assert_eq!(done(&mut client, &path).await["rows"], 1);
-    let text = client.get(&format!("{path}/file")).await.body.as_str().unwrap().to_owned();
+    let own = format!("/v1/portal/exports/{}", begun.body["id"].as_str().unwrap());
+    assert_eq!(done(&mut client, &own).await["rows"], 1);
+    let text = client.get(&format!("{own}/file")).await.body.as_str().unwrap().to_owned();
     assert!(text.ends_with(",2026-01-08,UTR 7,-1.00,2026-01-09\r\n"), "{text}");
     assert_eq!(viewer.delete(&path).await.status, 204);
     let unknown = format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/cod/exports");

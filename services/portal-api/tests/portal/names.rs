@@ -125,6 +125,7 @@ async fn an_owner_and_the_staff_change_the_contact_of_a_business() {
     let of_operator = format!("/v1/operator/businesses/{}", owner.business);
     let mut operator = portal.operator();
     assert_eq!(operator.get(&of_operator).await.body["contact"], kept);
+    portal.clock.advance(chrono::TimeDelta::milliseconds(1));
     let changed = operator.put(&format!("{of_operator}/contact"), json!({ "gstin": GSTIN })).await;
     assert_eq!(changed.status, 204);
     let kept = json!({ "name": null, "email": null, "phone": null, "gstin": GSTIN });
