@@ -248,7 +248,7 @@ async fn each_call_reaches_its_owner_for_the_sessions_business() {
         portal.peers.answer(&far_end, 200, relay.answer.0.clone());
         let (method, path) = (relay.call.0, format!("/v1/portal{}", relay.call.1));
         let method: Method = method.parse().unwrap();
-        let button = ["/revoke", "/test", "/redeliver", "/activate", "/cancel", "/return"]
+        let button = ["/revoke", "/test", "/redeliver", "/activate", "/cancel", "/return", "/delivery-code"]
             .iter()
             .any(|end| path.ends_with(end));
         let takes_body = matches!(method, Method::POST | Method::PATCH) && !button;
