@@ -11,7 +11,12 @@ test("an owner begins to close the business, and the operator pays out the balan
   const [owner, staff] = [await visit({ viewport: PHONE }), await visit()];
   const { id, name } = await newBusiness(owner, "Closing shop");
   await newTestKey(owner);
-  await operator("POST", `/businesses/${id}/wallet/credits`, { amountPaise: 12_300, reference: "opening" });
+  await operator(
+    "POST",
+    `/businesses/${id}/wallet/credits`,
+    { amountPaise: 12_300, reference: "opening" },
+    201,
+  );
 
   await owner.goto("/account/closing");
   await heading(owner, "Account");
@@ -35,11 +40,16 @@ test("an owner begins to close the business, and the operator pays out the balan
   await staff.getByRole("button", { name: "Record payout" }).click();
   await expect(staff.getByRole("textbox", { name: "Amount" })).toHaveValue("123.00");
   await staff.keyboard.press("Escape");
-  await operator("POST", `/businesses/${id}/wallet/debits`, {
-    amountPaise: 12_300,
-    reference: "UTR 1",
-    reason: "Balance paid out by bank transfer.",
-  });
+  await operator(
+    "POST",
+    `/businesses/${id}/wallet/debits`,
+    {
+      amountPaise: 12_300,
+      reference: "UTR 1",
+      reason: "Balance paid out by bank transfer.",
+    },
+    201,
+  );
   await staff.reload();
   await complete.click();
   await staff.getByRole("dialog").getByRole("button", { name: "Complete closing" }).click();

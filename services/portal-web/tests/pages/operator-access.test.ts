@@ -37,7 +37,7 @@ test("a person is invited, sees what the role allows, gets another role, and is 
   const navigation = person.getByRole("navigation", { name: "Main" }).getByRole("link");
   await expect(navigation).toHaveText(["Overview", "Businesses", "Cash"]);
   await openBusiness(person, business);
-  await expect(person.getByRole("tab")).toHaveText(["Status", "Contact", "Health", "Cash"]);
+  await expect(person.getByRole("tab")).toHaveText(["Status", "Contact", "Health", "Cash", "Closing"]);
   for (const name of ["Approve", "Credit wallet"]) {
     await expect(person.getByRole("button", { name })).toHaveCount(0);
   }
