@@ -57,7 +57,7 @@ test("the operator's audit log keeps its filters in the address, and reads like 
   const credit = { amountPaise: 100_050, reference: "neft_0815" };
   await operator("POST", `/businesses/${business.id}/wallet/credits`, credit, 201);
   await page.goto("/operator/audit-log");
-  const chosen = page.getByRole("textbox", { name: "Business", exact: true });
+  const chosen = page.getByRole("combobox", { name: "Business", exact: true });
   await chosen.fill(business.name);
   await page.getByRole("option", { name: business.name }).click();
   await page.waitForURL(new RegExp(`businessId=${business.id}`));
