@@ -176,7 +176,7 @@ async fn book(
         });
     }
     store::cash::settle_orders(conn, remittance.business, orders, now).await?;
-    let differing = orders.iter().filter(|order| order.amount != order.handed_over).map(|order| order.order);
+    let differing = orders.iter().filter(|order| order.differs()).map(|order| order.order);
     store::cash_differences::reopen(conn, remittance.business, &Vec::from_iter(differing), now).await?;
     store::remittances::insert_orders(conn, remittance, orders).await?;
     store::transfers::insert_cash(conn, remittance.business, CashStep::Settled, &moves, now).await?;
@@ -185,7 +185,7 @@ async fn book(
 
 fn log_and_count(remitted: &Remitted) {
     let Remitted { remittance, orders, .. } = remitted;
-    let differing = orders.iter().filter(|order| order.amount != order.handed_over).count();
+    let differing = orders.iter().filter(|order| order.differs()).count();
     let step = CashStep::Settled.as_str();
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     counter!("wallet_cash_steps_total", "step" => step).increment(count(orders.len()));

@@ -133,16 +133,22 @@ impl CashRecord {
         amounts.rfind(|amount| *amount != expected)?.checked_sub(expected)
     }
 
-    /// The amount that this step should have had, if it differs from `amount`: the amount of the previous step, or the
-    /// expected one. Steps may arrive in any order, so the previous one may be missing.
+    /// What the operator owes for the order until it is settled, as in the totals of the store.
+    pub(crate) fn owed(&self) -> Option<Paise> {
+        let amount = |reported: Reported| reported.amount;
+        self.collected.map(amount).or(self.expected).or(self.handed_over.map(amount))
+    }
+
+    /// The amount that this step should have had, if it differs from `amount`: the amount of a previous step, or the
+    /// expected one. Steps may arrive in any order, so previous ones may be missing.
     pub(crate) fn discrepancy(&self, step: CashStep, amount: Paise) -> Option<Paise> {
         let before = match step {
-            CashStep::Collected => None,
-            CashStep::HandedOver => self.collected,
-            CashStep::Settled => self.handed_over,
+            CashStep::Collected => [None, None],
+            CashStep::HandedOver => [self.collected, None],
+            CashStep::Settled => [self.handed_over, self.collected],
         };
-        let wanted = [before.map(|reported| reported.amount), self.expected];
-        wanted.into_iter().flatten().find(|wanted| *wanted != amount)
+        let mut wanted = before.into_iter().flatten().map(|reported| reported.amount).chain(self.expected);
+        wanted.find(|wanted| *wanted != amount)
     }
 }
 
@@ -227,6 +233,8 @@ mod tests {
             (record(None, Some(90), None), HandedOver, 80, Some(90)),
             (record(Some(100), Some(100), Some(100)), Settled, 110, Some(100)),
             (record(Some(100), None, None), Settled, 100, None),
+            (record(None, Some(100), Some(90)), Settled, 90, Some(100)),
+            (record(Some(100), Some(110), Some(100)), Settled, 100, Some(110)),
         ] {
             assert_eq!(
                 record.discrepancy(step, Paise::new(amount)),
@@ -301,11 +309,12 @@ mod tests {
                 let step = CashStep::VARIANTS[step];
                 let paise = Paise::new(amount);
                 let before = match step {
-                    CashStep::Collected => None,
-                    CashStep::HandedOver => record.collected,
-                    CashStep::Settled => record.handed_over,
+                    CashStep::Collected => [None, None],
+                    CashStep::HandedOver => [record.collected, None],
+                    CashStep::Settled => [record.collected, record.handed_over],
                 };
-                let wanted: Vec<i64> = before.map(|before| before.amount.get()).into_iter().chain(expected).collect();
+                let before = before.into_iter().flatten().map(|before| before.amount.get());
+                let wanted: Vec<i64> = before.chain(expected).collect();
                 let differs = wanted.iter().any(|wanted| *wanted != amount);
                 prop_assert_eq!(record.discrepancy(step, paise).is_some(), differs);
                 prop_assert_ne!(record.discrepancy(step, paise), Some(paise));

@@ -61,8 +61,17 @@ pub(crate) struct RemittedOrder {
     pub(crate) order: OrderId,
     pub(crate) order_reference: String,
     pub(crate) handed_over: Paise,
+    /// To the business, before this remittance.
+    pub(crate) owed: Paise,
     pub(crate) amount: Paise,
     pub(crate) note: Option<String>,
+}
+
+impl RemittedOrder {
+    /// Whether its difference is open again, though somebody closed it before the remittance.
+    pub(crate) fn differs(&self) -> bool {
+        self.amount != self.handed_over || self.amount != self.owed
+    }
 }
 
 /// Why an order cannot be settled.
@@ -136,7 +145,8 @@ fn settle(line: &WantedOrder, record: &CashRecord) -> Result<RemittedOrder, Orde
         return Err(OrderRefusal::NoteMissing(handed_over));
     }
     let (order_reference, note) = (record.order_reference.clone(), line.note.clone());
-    Ok(RemittedOrder { order: record.order, order_reference, handed_over, amount, note })
+    let owed = record.owed().unwrap_or(handed_over);
+    Ok(RemittedOrder { order: record.order, order_reference, handed_over, owed, amount, note })
 }
 
 /// Whether a request has the content of a stored remittance.
@@ -243,6 +253,30 @@ mod tests {
         let accepted: Vec<_> = plan.accepted.iter().map(|order| (order.order, order.amount.get())).collect();
         assert_eq!(accepted, [(cash[0].order, 100), (cash[5].order, 60)]);
         assert_eq!((plan.total().get(), plan.accepted[1].note.as_deref()), (160, Some("bank fee")));
+    }
+
+    #[test]
+    fn an_order_differs_if_its_amount_is_not_all_that_is_owed() {
+        let scene = scene();
+        let reported = |amount| Reported { amount: Paise::new(amount), at: scene.clock.now() };
+        for (expected, collected, handed_over, amount, differs) in [
+            (Some(100), Some(100), 100, None, false),
+            (Some(100), Some(100), 90, None, true),
+            (Some(100), Some(100), 90, Some(100), true),
+            (Some(100), Some(90), 90, None, false),
+            (Some(100), None, 90, None, true),
+            (None, Some(100), 90, None, true),
+            (None, None, 90, None, false),
+        ] {
+            let cash = CashRecord {
+                expected: expected.map(Paise::new),
+                collected: collected.map(reported),
+                ..scene.cash("a", Some(handed_over), None)
+            };
+            let plan = RemittancePlan::of(&[line("a", amount, Some("why"))], &[cash], &BTreeMap::new());
+            let seen: Vec<_> = plan.accepted.iter().map(RemittedOrder::differs).collect();
+            assert_eq!(seen, [differs], "{expected:?} {collected:?} {handed_over} {amount:?}");
+        }
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub(crate) async fn orders_of(
     business: BusinessId,
     id: RemittanceId,
 ) -> Result<Vec<RemittedOrder>, StoreError> {
-    type Row = (String, String, Option<i64>, i64, Option<String>);
+    type Row = (String, String, (Option<i64>, Option<i64>, Option<i64>), i64, Option<String>);
     let of_cash = cash::business_id
         .eq(remittance_orders::business_id)
         .and(cash::order_id.eq(remittance_orders::order_id));
@@ -148,17 +148,19 @@ pub(crate) async fn orders_of(
         .select((
             remittance_orders::order_id,
             cash::order_reference,
-            cash::handed_over_paise,
+            (cash::collected_paise, cash::expected_paise, cash::handed_over_paise),
             remittance_orders::amount_paise,
             remittance_orders::note,
         ))
         .load(conn)
         .await?;
-    let order = |(order, order_reference, handed_over, amount, note): Row| {
+    let order = |(order, order_reference, (collected, expected, handed_over), amount, note): Row| {
+        let handed_over = handed_over.unwrap_or_default();
         Ok(RemittedOrder {
             order: parse("remittance_orders.order_id", &order)?,
             order_reference,
-            handed_over: Paise::new(handed_over.unwrap_or_default()),
+            handed_over: Paise::new(handed_over),
+            owed: Paise::new(collected.or(expected).unwrap_or(handed_over)),
             amount: Paise::new(amount),
             note,
         })

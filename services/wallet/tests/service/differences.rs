@@ -108,6 +108,32 @@ async fn a_closed_difference_of_a_settled_order_is_not_owed() {
     assert_eq!(overview(&harness, business).await.totals.outstanding_paise.get(), 999);
 }
 
+/// The payout pays what was handed over, which is less than what was collected.
+#[tokio::test]
+async fn a_difference_that_was_closed_before_the_payout_is_owed_after_it() {
+    let harness = Harness::connected().await;
+    let (business, order) = (harness.business(), harness.order());
+    let steps = [(EventKind::CodCollected, 1_000), (EventKind::CodHandedOver, 900)];
+    let before = harness.number(HANDLED).await;
+    publish(&harness, &steps.map(|(kind, amount)| event(&harness, business, order, kind, Some(amount))))
+        .await;
+    until("the reports are handled", async || harness.number(HANDLED).await == before + 2).await;
+    let closed = AssignDifference { resolution: Some("next week".into()), ..AssignDifference::default() };
+    let close = async || harness.wallet.assign_cash_difference(business, &order.to_string(), &closed).await;
+    let owed = async || {
+        let months = harness.wallet.cash_months(business).await.expect("months");
+        let totals = overview(&harness, business).await.totals;
+        [totals.outstanding_paise, months[0].outstanding_paise].map(Paise::get)
+    };
+    close().await.expect("closed");
+    harness.wallet.remit(business, &request("UTR 6", vec![line(order)])).await.expect("a remittance");
+    assert_eq!(owed().await, [100, 100]);
+    let paid = overview(&harness, business).await.data.remove(0);
+    assert_eq!((paid.settled_paise, paid.discrepant), (Some(Paise::new(900)), true));
+    close().await.expect("closed again");
+    assert_eq!(owed().await, [0, 0]);
+}
+
 /// A business sees that less was paid out, whatever the operator does about it.
 #[tokio::test]
 async fn a_closed_difference_stays_visible() {
