@@ -11,6 +11,7 @@ use internal_api::cash::{
 };
 use web::{ApiError, JsonBody, TextRule, page_query, read_body, read_query};
 
+use super::statement::{TIME, time};
 use super::{errors, path};
 use crate::commands::assign_difference;
 use crate::domain::{CashTerms, DifferenceState};
@@ -33,8 +34,8 @@ pub(super) async fn of_business(
             discrepant: fields.parsed("discrepant", "true or false").unwrap_or_default(),
             differs: fields.parsed("differs", "true or false").unwrap_or_default(),
             order: fields.parsed("orderId", "the id of an order"),
-            due_from: fields.parsed("dueFrom", "a time in RFC 3339"),
-            due_until: fields.parsed("dueUntil", "a time in RFC 3339"),
+            due_from: fields.parsed_by("dueFrom", TIME, time),
+            due_until: fields.parsed_by("dueUntil", TIME, time),
             ..CashFilter::default()
         };
         let mut flag = |name, default| fields.parsed(name, "true or false").unwrap_or(default);

@@ -15,13 +15,14 @@ use crate::queries;
 use crate::queries::statement::{Cursor, Deposit, LineFilter, StatementLine, StatementTotals};
 use crate::state::State;
 
-const TIME: &str = "an RFC 3339 time, such as 2026-01-31T09:30:00Z";
+pub(super) const TIME: &str = "an RFC 3339 time, such as 2026-01-31T09:30:00Z";
 
 /// Of totals, and at most, because all entries of the period are read.
 const PERIOD_DEFAULT: TimeDelta = TimeDelta::days(30);
 const PERIOD_MAX: TimeDelta = TimeDelta::days(366);
 
-fn time(text: &str) -> Option<DateTime<Utc>> {
+/// Only years of four digits, which PostgreSQL and sums with days can hold.
+pub(super) fn time(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|time| time.with_timezone(&Utc))
 }
 

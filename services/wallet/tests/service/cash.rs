@@ -343,6 +343,9 @@ async fn a_wrong_filter_is_named() {
         ("discrepant", CashQuery { discrepant: Some("perhaps".into()), ..CashQuery::default() }),
         ("dueFrom", CashQuery { due_from: Some("monday".into()), ..CashQuery::default() }),
         ("dueUntil", CashQuery { due_until: Some("sunday".into()), ..CashQuery::default() }),
+        // The first time that chrono can hold, and one that PostgreSQL cannot.
+        ("dueFrom", CashQuery { due_from: Some("-262143-01-01T00:00:00Z".into()), ..CashQuery::default() }),
+        ("dueUntil", CashQuery { due_until: Some("-200000-01-01T00:00:00Z".into()), ..CashQuery::default() }),
         ("differs", CashQuery { differs: Some("perhaps".into()), ..CashQuery::default() }),
         ("orderId", CashQuery { order_id: Some("shop-1".into()), ..CashQuery::default() }),
         (
