@@ -1,7 +1,6 @@
 import { Text } from "@mantine/core";
 import type { components } from "../api/schema";
-import { CASH_STATUSES } from "../format/cash-labels";
-import { formatPaise } from "../format/money";
+import { CASH_STATUSES, cashDifference } from "../format/cash-labels";
 import { statusLabel } from "../format/status-label";
 import { StatusBadge } from "./status-badge";
 import { Time } from "./time";
@@ -24,7 +23,7 @@ export function CashStatus({ cash }: { cash: Cash }) {
       <StatusBadge {...statusLabel(CASH_STATUSES, cash.status)} />
       {cash.differenceState && (
         <Text size="xs" c="var(--tone-bad)">
-          {discrepancy(cash)}
+          {cashDifference(cash)}
           {DIFFERENCE_STATES[cash.differenceState]}
         </Text>
       )}
@@ -50,19 +49,4 @@ export function CashTime({ cash: { dueSince, settledAt } }: { cash: Cash }) {
       {settledAt ? "Settled" : "Due since"} <Time at={settledAt ?? dueSince} relative />
     </>
   );
-}
-
-/** The first step with an unexpected amount. */
-function discrepancy({ expectedPaise, collectedPaise, handedOverPaise, settledPaise }: Cash): string {
-  const steps: [name: string, paise: number | null | undefined][] = [
-    ["collected", collectedPaise],
-    ["handed over", handedOverPaise],
-    ["settled", settledPaise],
-  ];
-  for (const [name, paise] of steps) {
-    if (paise == null || expectedPaise == null || paise === expectedPaise) continue;
-    const difference = formatPaise(Math.abs(paise - expectedPaise));
-    return `${difference} ${paise < expectedPaise ? "less" : "more"} ${name} than expected`;
-  }
-  return "The amounts do not match";
 }

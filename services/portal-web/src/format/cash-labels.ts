@@ -1,5 +1,10 @@
 // Labels of cash statuses and ages.
+import type { components } from "../api/schema";
+import { formatPaise } from "./money";
 import type { StatusLabel } from "./status-label";
+
+type Cash = components["schemas"]["CashView"];
+type Amounts = Pick<Cash, "expectedPaise" | "collectedPaise" | "handedOverPaise" | "settledPaise">;
 
 export const CASH_STATUSES: Record<string, StatusLabel> = {
   pending: { label: "Delivered, cash not reported", tone: "idle" },
@@ -21,4 +26,24 @@ export const LATE_CASH = "/cash-on-delivery?late=true";
 
 export function orderCount(orders: number): string {
   return orders === 1 ? "1 order" : `${orders} orders`;
+}
+
+/** The last step with an unexpected amount, like `differencePaise`. */
+export function cashDifference({
+  expectedPaise,
+  collectedPaise,
+  handedOverPaise,
+  settledPaise,
+}: Amounts): string {
+  const steps: [name: string, paise: number | null | undefined][] = [
+    ["settled", settledPaise],
+    ["handed over", handedOverPaise],
+    ["collected", collectedPaise],
+  ];
+  for (const [name, paise] of steps) {
+    if (paise == null || expectedPaise == null || paise === expectedPaise) continue;
+    const difference = formatPaise(Math.abs(paise - expectedPaise));
+    return `${difference} ${paise < expectedPaise ? "less" : "more"} ${name} than expected`;
+  }
+  return "The amounts do not match";
 }

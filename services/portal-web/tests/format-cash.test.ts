@@ -1,0 +1,15 @@
+// How a difference of an order's cash is worded.
+import { expect, test } from "@playwright/test";
+import { cashDifference } from "../src/format/cash-labels";
+
+test("the last step with another amount is named", () => {
+  const amounts: [paise: (number | null)[], text: string][] = [
+    [[10_000, 9_000, null, null], "₹10.00 less collected than expected"],
+    [[10_000, 9_000, 8_000, null], "₹20.00 less handed over than expected"],
+    [[10_000, 9_000, 8_000, 11_000], "₹10.00 more settled than expected"],
+    [[10_000, 9_000, 9_000, 10_000], "₹10.00 less handed over than expected"],
+    [[null, 9_000, 8_000, null], "The amounts do not match"],
+  ];
+  for (const [[expectedPaise, collectedPaise, handedOverPaise, settledPaise], text] of amounts)
+    expect(cashDifference({ expectedPaise, collectedPaise, handedOverPaise, settledPaise })).toBe(text);
+});
