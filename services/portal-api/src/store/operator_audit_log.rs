@@ -65,7 +65,7 @@ pub(crate) async fn insert(
             operator_audit_log::target_id.eq(target.map(|target| target.id.as_str())),
             operator_audit_log::target_label.eq(label),
             operator_audit_log::request_id.eq(entry.request.map(|id| id.to_string())),
-            operator_audit_log::details.eq(&entry.event.details),
+            operator_audit_log::details.eq(entry.event.operator_details()),
         ))
         .execute(conn)
         .await?;
@@ -129,7 +129,7 @@ pub(crate) async fn has_since(
             operator_audit_log::about_business.is_not_distinct_from(entry.business.map(|id| id.to_string())),
         )
         .filter(operator_audit_log::target_id.is_not_distinct_from(target.map(|target| target.id.as_str())))
-        .filter(operator_audit_log::details.eq(&entry.event.details));
+        .filter(operator_audit_log::details.eq(entry.event.operator_details()));
     Ok(diesel::select(diesel::dsl::exists(same)).get_result(conn).await?)
 }
 

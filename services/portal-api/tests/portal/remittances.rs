@@ -184,4 +184,16 @@ async fn a_discrepancy_gets_an_owner_that_the_business_does_not_see() {
     assert_eq!(operator.get(&path).await.body["data"][0]["difference"]["owner"], "Ravi");
     let seen = owner.client.get("/v1/portal/cod").await;
     assert_eq!((seen.status, &seen.body["data"][0]["difference"]), (200, &Value::Null));
+
+    let closing = json!({ "resolution": "Ravi paid it." });
+    assert_eq!(operator.put(&format!("{path}/{ORDER}/difference"), closing).await.status, 204);
+    let details = |log: Value| [0_usize, 1].map(|entry| log["data"][entry]["details"].clone());
+    let of_business = owner.client.get("/v1/portal/audit-log?action=cash_difference.assigned").await.body;
+    assert_eq!(details(of_business), [json!({ "closed": true }), json!({ "closed": false })]);
+    let log = format!("/v1/operator/audit-log?action=cash_difference.assigned&businessId={}", owner.business);
+    let expected = [
+        json!({ "closed": true, "owner": null, "resolution": "Ravi paid it." }),
+        json!({ "closed": false, "owner": "Ravi", "resolution": null }),
+    ];
+    assert_eq!(details(operator.get(&log).await.body), expected);
 }

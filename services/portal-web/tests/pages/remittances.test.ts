@@ -127,4 +127,7 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   ]);
   const lines = (await text(await download.createReadStream())).trim().split(/\r?\n/);
   expect(lines).toHaveLength(3);
+  await shop.goto("/account/audit-log");
+  await expect(row(shop, "Audit log", "Cash discrepancy closed")).toBeVisible();
+  await expect(row(shop, "Audit log", "Paid by hand")).toHaveCount(0);
 });

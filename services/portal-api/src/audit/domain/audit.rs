@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use domain::{AccountId, AuditEntryId, OrderId, RequestId, StaffId, UserId};
 use identity::{Account, CallerAddress};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use strum::{Display, IntoStaticStr};
 
 use crate::audit::domain::Action;
@@ -151,13 +151,15 @@ pub(crate) struct AuditEvent {
     pub(crate) target: Option<Target>,
     /// A JSON object.
     pub(crate) details: Value,
+    /// Further details, which only the operator's log has.
+    pub(crate) operator_only: Map<String, Value>,
     /// Whether this happens to a target only once: repeated calls have no effect and are not logged.
     pub(crate) once: bool,
 }
 
 impl AuditEvent {
     pub(crate) fn new(action: Action) -> Self {
-        Self { action, target: None, details: json!({}), once: false }
+        Self { action, target: None, details: json!({}), operator_only: Map::new(), once: false }
     }
 
     /// An event that happens to its target only once.
@@ -185,6 +187,22 @@ impl AuditEvent {
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details[name] = value.into();
         self
+    }
+
+    /// A detail that the log of the business does not have.
+    #[must_use]
+    pub(crate) fn with_for_operator(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.operator_only.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The details for the operator's log.
+    pub(crate) fn operator_details(&self) -> Value {
+        let mut details = self.details.clone();
+        for (name, value) in &self.operator_only {
+            details[name.as_str()] = value.clone();
+        }
+        details
     }
 }
 

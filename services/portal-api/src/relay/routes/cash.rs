@@ -99,8 +99,9 @@ pub(crate) async fn assign_difference(
     })?;
     let event = AuditEvent::new(Action::CashDifferenceAssigned)
         .on(Target::new(TargetKind::Order, &path.1))
-        .with("owner", request.owner.clone())
-        .with("resolution", request.resolution.clone());
+        .with("closed", request.resolution.is_some())
+        .with_for_operator("owner", request.owner.clone())
+        .with_for_operator("resolution", request.resolution.clone());
     let work = {
         let (state, order) = (state.clone(), path.into_inner().1);
         async move { Ok(state.peers.wallet.assign_cash_difference(business, &order, &request).await?) }

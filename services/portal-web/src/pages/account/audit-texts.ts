@@ -15,9 +15,7 @@ type Details = Record<string, unknown>;
 
 /** The title of an entry: “Business suspended”. */
 export function entryTitle({ action, details }: Entry): string {
-  if (action === "cash_difference.assigned" && (details as Details).resolution) {
-    return "Cash discrepancy closed";
-  }
+  if (action === "cash_difference.assigned" && (details as Details).closed) return "Cash discrepancy closed";
   const changes = action === "business.changed" ? businessChanges(details as Details) : [];
   if (changes.length === 0) return actionLabel(action);
   const [first = "", ...rest] = changes;
@@ -42,6 +40,7 @@ export function entryLines({ action, details }: Entry): string[] {
   const given = { ...(details as Details) };
   const lines: string[] = [];
   if (action === "business.changed") dropTitleDetails(given);
+  if (action === "cash_difference.assigned") given.closed = null;
   if (action === "approval.limit_changed") {
     lines.push(`From ${limitName(given.fromPaise)} to ${limitName(given.toPaise)}`);
     given.fromPaise = given.toPaise = null;
