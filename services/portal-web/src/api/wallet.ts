@@ -13,6 +13,7 @@ export type TopUp = Schemas["TopUpView"];
 export type Checkout = Schemas["CheckoutView"];
 export type Spend = Schemas["SpendView"];
 export type SpendDay = Schemas["SpendDay"];
+export type StatementTotals = Schemas["StatementTotalsView"];
 
 export interface EntryFilter {
   kind?: string;
@@ -90,6 +91,16 @@ export function useEntries(filter: EntryFilter) {
       }),
     ),
   );
+}
+
+/** The balances and sums of a period that has a start and no other filter. */
+export function useStatementTotals({ kind, since, until, orderReference }: EntryFilter) {
+  return useQuery({
+    queryKey: [...walletKey, "totals", since, until],
+    queryFn: () =>
+      answer(api.GET("/v1/portal/wallet/entries/totals", { params: { query: { since, until } } })),
+    enabled: Boolean(since && !kind && !orderReference),
+  });
 }
 
 /** The download URL of the filtered statement of a wallet: `/v1/portal/wallet`. */

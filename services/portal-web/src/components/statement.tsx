@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import type { PagedList } from "../api/list";
-import type { WalletEntry } from "../api/wallet";
+import type { StatementTotals, WalletEntry } from "../api/wallet";
 import { periodError } from "../format/day";
 import { ENTRY_KINDS } from "../format/entry-labels";
 import type { Column } from "./data-table";
@@ -16,14 +16,18 @@ import type { EntryFields, useEntryFilter } from "./use-entry-filter";
 interface StatementProps {
   entryFilter: ReturnType<typeof useEntryFilter>;
   list: PagedList<WalletEntry>;
+  /** Of the period, from the server. Without them, the entries are summed up once all are loaded. */
+  totals?: Totals | undefined;
   csvUrl: string;
   columns: Column<WalletEntry>[];
   /** Explains a kind that has no entries. */
   hints?: Record<string, string>;
 }
 
+type Totals = Pick<StatementTotals, "openingPaise" | "inPaise" | "outPaise" | "closingPaise">;
+
 /** Every movement of money of a wallet, newest first. */
-export function Statement({ entryFilter, list, csvUrl, columns, hints }: StatementProps) {
+export function Statement({ entryFilter, list, totals, csvUrl, columns, hints }: StatementProps) {
   const { fields, change, isFiltered } = entryFilter;
   const clear = () => change({ kind: undefined, from: undefined, to: undefined, orderReference: undefined });
   return (
@@ -49,25 +53,35 @@ export function Statement({ entryFilter, list, csvUrl, columns, hints }: Stateme
       empty={<NoEntries hint={hints?.[fields.kind ?? ""]} isFiltered={isFiltered} onClear={clear} />}
     >
       <Filters fields={fields} onChange={change} />
-      <PeriodTotals fields={fields} list={list} />
+      <PeriodTotals fields={fields} totals={totals ?? totalsOf(list)} />
     </ListSection>
   );
 }
 
-/** The balances and sums of a period, once all of its entries are loaded. */
-function PeriodTotals({ fields, list }: { fields: EntryFields; list: PagedList<WalletEntry> }) {
+/** The balances and sums of a period. */
+function PeriodTotals({ fields, totals }: { fields: EntryFields; totals: Totals | null }) {
   const { kind, from, to, orderReference } = fields;
-  const [newest, oldest] = [list.rows[0], list.rows.at(-1)];
-  if (!(from || to) || kind || orderReference || list.hasNextPage || !newest || !oldest) return null;
-  const sum = (isIn: boolean) =>
-    list.rows.reduce((total, { amountPaise }) => total + (amountPaise > 0 === isIn ? amountPaise : 0), 0);
+  if (!(from || to) || kind || orderReference || !totals) return null;
   return (
     <Text c="dimmed" px="md" pb="xs">
-      Opening balance <Money paise={oldest.balanceAfterPaise - oldest.amountPaise} />, in{" "}
-      <Money paise={sum(true)} moves />, out <Money paise={sum(false)} moves />, closing balance{" "}
-      <Money paise={newest.balanceAfterPaise} />.
+      Opening balance <Money paise={totals.openingPaise} />, in <Money paise={totals.inPaise} moves />, out{" "}
+      <Money paise={totals.outPaise} moves />, closing balance <Money paise={totals.closingPaise} />.
     </Text>
   );
+}
+
+/** `null` until all entries are loaded. */
+function totalsOf({ rows, hasNextPage }: PagedList<WalletEntry>): Totals | null {
+  const [newest, oldest] = [rows[0], rows.at(-1)];
+  if (hasNextPage || !newest || !oldest) return null;
+  const sum = (isIn: boolean) =>
+    rows.reduce((total, { amountPaise }) => total + (amountPaise > 0 === isIn ? amountPaise : 0), 0);
+  return {
+    openingPaise: oldest.balanceAfterPaise - oldest.amountPaise,
+    inPaise: sum(true),
+    outPaise: sum(false),
+    closingPaise: newest.balanceAfterPaise,
+  };
 }
 
 function Filters({ fields, onChange }: { fields: EntryFields; onChange: (change: EntryFields) => void }) {

@@ -48,9 +48,17 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await rowsOf(page, "Statement", 1);
   await page.getByRole("button", { name: "Clear search" }).click();
   await expect(row(page, "Statement", "bank-4711")).toBeVisible();
+  // The totals of a period do not wait for its last page.
+  const entries = /\/v1\/portal\/wallet\/entries\?/;
+  await page.route(entries, async (route) => {
+    const list = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...list, hasMore: true } });
+  });
   await page.getByLabel("Month").selectOption({ index: 1 });
+  await expect(page.getByRole("button", { name: "Show more" })).toBeVisible();
   await expect(page.getByLabel("From day")).toHaveValue(/^\d{4}-\d\d-01$/);
   await expect(page.getByText(/^Opening balance ₹0\.00, in \+₹/)).toBeVisible();
+  await page.unroute(entries);
   await page.getByLabel("To day").fill("2020-01-31");
   await page.getByLabel("From day").fill("");
   await expect(page.getByText("No results match these filters")).toBeVisible();

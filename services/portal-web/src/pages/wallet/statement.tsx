@@ -1,4 +1,4 @@
-import { entriesCsvUrl, useEntries } from "../../api/wallet";
+import { entriesCsvUrl, useEntries, useStatementTotals } from "../../api/wallet";
 import { entryColumns } from "../../components/entry-columns";
 import { Statement } from "../../components/statement";
 import { useEntryFilter } from "../../components/use-entry-filter";
@@ -10,10 +10,12 @@ const COLUMNS = entryColumns({ linksOrders: true });
 export function OwnStatement() {
   const entryFilter = useEntryFilter();
   const { filter } = entryFilter;
+  const { data: totals } = useStatementTotals(filter);
   return (
     <Statement
       entryFilter={entryFilter}
       list={useEntries(filter)}
+      totals={totals}
       csvUrl={entriesCsvUrl("/v1/portal/wallet", filter)}
       columns={COLUMNS}
       hints={ENTRY_HINTS}
