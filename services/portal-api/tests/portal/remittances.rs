@@ -185,6 +185,8 @@ async fn a_discrepancy_gets_an_owner_that_the_business_does_not_see() {
     let seen = owner.client.get("/v1/portal/cod").await;
     assert_eq!((seen.status, &seen.body["data"][0]["difference"]), (200, &Value::Null));
 
+    // Entries are in the order of their milliseconds.
+    portal.clock.advance(chrono::TimeDelta::milliseconds(1));
     let closing = json!({ "resolution": "Ravi paid it." });
     assert_eq!(operator.put(&format!("{path}/{ORDER}/difference"), closing).await.status, 204);
     let details = |log: Value| [0_usize, 1].map(|entry| log["data"][entry]["details"].clone());
