@@ -13,6 +13,8 @@ export interface CashFilter {
   status?: string;
   /** Only orders with a difference, also one that the operator has closed. */
   differs?: boolean;
+  /** Only orders with a discrepancy that the operator has not closed. */
+  discrepant?: boolean;
   late?: boolean;
 }
 

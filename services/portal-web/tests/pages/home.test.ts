@@ -66,6 +66,11 @@ test("after the first live order, the overview shows today, what needs attention
   await expect(figure(attention, "No news")).toHaveText("0");
   await expect(attention.getByText("For more than 30 minutes", { exact: true })).toBeVisible();
   await expect(figure(attention, "Cash discrepancies")).toHaveText("0");
+  await expect(attention.getByText("No open discrepancy", { exact: true })).toBeVisible();
+  await expect(attention.getByRole("link", { name: "Cash discrepancies" })).toHaveAttribute(
+    "href",
+    "/cash-on-delivery?discrepant=true",
+  );
   await expect(today.getByRole("link", { name: "Failed", exact: true })).toHaveAttribute(
     "href",
     /^\/orders\?mode=live&from=(\d{4}-\d\d-\d\d)&to=\1&status=failed$/,

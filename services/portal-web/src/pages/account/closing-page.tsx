@@ -18,7 +18,7 @@ const LINKS: ItemLinks = {
   live_orders: "/orders?mode=live",
   failed_deliveries: "/exceptions",
   cash: "/cash-on-delivery",
-  cash_discrepancies: "/cash-on-delivery?differs=true",
+  cash_discrepancies: "/cash-on-delivery?discrepant=true",
   balance: "/wallet",
   debt: "/wallet",
   keys: "/api-keys",

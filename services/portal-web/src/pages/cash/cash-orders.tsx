@@ -42,7 +42,7 @@ interface CashOrdersProps {
 
 /** Orders with cash on delivery, newest first. */
 export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
-  const isFiltered = Boolean(filter.status || filter.differs || filter.late);
+  const isFiltered = Boolean(filter.status || filter.differs || filter.discrepant || filter.late);
   return (
     <ListSection
       title="Orders"
@@ -66,7 +66,9 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
       empty={
         <NoCash
           isFiltered={isFiltered}
-          onClear={() => onChange({ status: undefined, differs: undefined, late: undefined })}
+          onClear={() =>
+            onChange({ status: undefined, differs: undefined, discrepant: undefined, late: undefined })
+          }
         />
       }
     >
@@ -94,6 +96,11 @@ function Filters({ filter, onChange }: Omit<CashOrdersProps, "cash">) {
         label="Only late"
         checked={filter.late ?? false}
         onChange={(event) => onChange({ late: event.currentTarget.checked || undefined })}
+      />
+      <Switch
+        label="Only open discrepancies"
+        checked={filter.discrepant ?? false}
+        onChange={(event) => onChange({ discrepant: event.currentTarget.checked || undefined })}
       />
       <Switch
         label="Only discrepancies"

@@ -48,6 +48,7 @@ function useCashFilter(): [CashFilter, (changed: CashFilter) => void] {
   const filter: CashFilter = {
     status: status in CASH_STATUSES ? status : undefined,
     differs: search.get("differs") === "true" || undefined,
+    discrepant: search.get("discrepant") === "true" || undefined,
     late: search.get("late") === "true" || undefined,
   };
   function change(changed: CashFilter) {

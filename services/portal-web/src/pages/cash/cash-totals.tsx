@@ -36,7 +36,7 @@ export function CashTotalsPart({ totals }: { totals: CashTotals }) {
           {totals.discrepancies === 1
             ? "The amounts of one order do not match."
             : `The amounts of ${totals.discrepancies} orders do not match.`}{" "}
-          Select “Only discrepancies” below, and contact your delivery company.
+          Select “Only open discrepancies” below, and contact your delivery company.
         </Text>
       )}
     </div>

@@ -214,8 +214,8 @@ function CashDiscrepancies({ cash }: { cash: Home["cash"] }) {
   return (
     <Figure
       name="Cash discrepancies"
-      to="/cash-on-delivery?differs=true"
-      hint={cash.discrepancies > 0 ? "Their amounts do not match" : "All amounts match"}
+      to="/cash-on-delivery?discrepant=true"
+      hint={cash.discrepancies > 0 ? "Their amounts do not match" : "No open discrepancy"}
     >
       <Count of={cash.discrepancies} tone="bad" />
     </Figure>
