@@ -1,5 +1,7 @@
 //! Queries that help operators to support businesses.
 
+use std::cmp::Reverse;
+
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode, OrderId};
@@ -80,6 +82,9 @@ pub async fn search_anywhere(
     let mut created = filter.created_ids();
     let mut exact = database.read(async |conn| support::with_code(conn, text, max).await).await?;
     exact.retain(|id| created.contains(id));
+    // The others follow as matches of the words.
+    exact.sort_unstable_by_key(|id| Reverse(*id));
+    exact.truncate(limit);
     created.end = after.map_or(created.end, |after| created.end.min(after));
     let (status, wanted) = (filter.status, max + i64::try_from(exact.len()).unwrap_or_default());
     let find = async |conn: &mut _| search::find_anywhere(conn, text, status, &created, wanted).await;

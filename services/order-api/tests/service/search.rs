@@ -309,6 +309,13 @@ async fn the_staff_search_by_city_and_status_and_page_by_page() {
         assert_eq!(read(query, 2).await, ["kochi-1"], "{query}");
     }
     assert_eq!(read("search=kochi-1&status=created", 2).await, Vec::<String>::new());
+    for business in [&one, &other, &service.business(BALANCE)] {
+        place(business, true, "shared", to("Ravi", "Pune")).await;
+    }
+    indexed(&service, 8).await;
+    for limit in 1..=4 {
+        assert_eq!(read("search=shared", limit).await, ["shared"; 3], "{limit}");
+    }
 }
 
 const OF_CUSTOMER: &str = "order_search WHERE words::text ~ '[*+-]'";
