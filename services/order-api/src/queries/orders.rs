@@ -178,22 +178,21 @@ pub async fn list_exceptions(
         let is_cut = i64::try_from(found.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
         found.truncate(found.len() - usize::from(is_cut));
         let ids: Vec<OrderId> = found.iter().map(|(id, _)| *id).collect();
-        let (listed, has_more) = match business {
+        let listed = match business {
             Some(business) => {
                 let among = OrderFilter { among: Some(ids), ..OrderFilter::default() };
-                let page = orders::list(conn, business, &among, ListStart::Newest(None), found.len()).await?;
-                (page.orders, page.has_more)
+                orders::list(conn, business, &among, ListStart::Newest(None), found.len()).await?
             }
-            None => (support::of_any_business(conn, &ids, EXCEPTIONS_MAX).await?, false),
+            None => support::of_any_business(conn, &ids, found.len()).await?,
         };
         let since: HashMap<OrderId, _> = found.into_iter().collect();
         let with_time = |order: Order| {
             let at = since.get(&order.id).copied().unwrap_or(order.updated_at);
             (order, at)
         };
-        let mut orders: Vec<_> = listed.into_iter().map(with_time).collect();
+        let mut orders: Vec<_> = listed.orders.into_iter().map(with_time).collect();
         orders.sort_by_key(|(order, at)| Reverse((*at, order.id)));
-        Ok(FoundExceptions { orders, has_more: has_more || is_cut })
+        Ok(FoundExceptions { orders, has_more: listed.has_more || is_cut })
     };
     state.unit.database.read(list).await
 }

@@ -1,7 +1,5 @@
 //! Queries that help operators to support businesses.
 
-use std::cmp::Reverse;
-
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Mode, OrderId};
@@ -13,6 +11,7 @@ use crate::domain::{
     Activity, BusinessActivity, FoundOrders, LiveOrders, LiveOrdersQuery, OpenOrders, Order, OrderFilter,
     TestedRetries, is_to_city,
 };
+use crate::page_slots::Reader;
 use crate::state::State;
 use crate::store::{retry_tests, search, support};
 
@@ -60,10 +59,18 @@ pub async fn tested_retries(state: &State, business: BusinessId) -> Result<Teste
 }
 
 /// The placed orders of all businesses with exactly this id, tracking code or reference, newest first.
-pub async fn find_anywhere(unit: &Unit, text: &str, max: i64) -> Result<Vec<Order>, StoreError> {
+pub async fn find_anywhere(unit: &Unit, text: &str, max: usize) -> Result<Vec<Order>, StoreError> {
     let find = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
-        let ids = support::with_code(conn, text, max).await?;
-        support::of_any_business(conn, &ids, max).await
+        let mut ids = support::with_code(conn, text, i64::try_from(max).unwrap_or(i64::MAX)).await?;
+        let mut found: Vec<Order> = Vec::new();
+        loop {
+            let page = support::of_any_business(conn, &ids, max.saturating_sub(found.len())).await?;
+            found.extend(page.orders);
+            if !page.has_more || found.len() >= max {
+                return Ok(found);
+            }
+            ids.retain(|id| found.iter().all(|order| order.id != *id));
+        }
     };
     unit.database.read(find).await
 }
@@ -77,14 +84,17 @@ pub async fn search_anywhere(
     after: Option<OrderId>,
     limit: usize,
 ) -> Result<FoundOrders, ListError> {
+    let _slot = state.page_slots.enter(Reader::Operator).await?;
     let database = &state.unit.database;
     let max = i64::try_from(limit + 1).unwrap_or(i64::MAX);
     let mut created = filter.created_ids();
-    let mut exact = database.read(async |conn| support::with_code(conn, text, max).await).await?;
-    exact.retain(|id| created.contains(id));
-    // The others follow as matches of the words.
-    exact.sort_unstable_by_key(|id| Reverse(*id));
-    exact.truncate(limit);
+    let read = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
+        let mut ids = support::with_code(conn, text, max).await?;
+        ids.retain(|id| created.contains(id));
+        Ok(support::of_any_business(conn, &ids, limit).await?.orders)
+    };
+    // As many as a page has room for. The others follow as matches of the words.
+    let mut exact = database.read(read).await?;
     created.end = after.map_or(created.end, |after| created.end.min(after));
     let (status, wanted) = (filter.status, max + i64::try_from(exact.len()).unwrap_or_default());
     let find = async |conn: &mut _| search::find_anywhere(conn, text, status, &created, wanted).await;
@@ -94,23 +104,18 @@ pub async fn search_anywhere(
         Err(error) if error.is_timeout() && !exact.is_empty() => Vec::new(),
         Err(error) => return Err(ListError::of_search(error)),
     };
-    others.retain(|id| !exact.contains(id));
+    others.retain(|id| exact.iter().all(|order| order.id != *id));
     if after.is_some() {
         exact.clear();
     }
-    let read = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
-        let mut orders = support::of_any_business(conn, &exact, max).await?;
-        orders.retain(|order| status.is_none_or(|status| order.state.status == status));
-        let exact = orders.len();
-        orders.extend(support::of_any_business(conn, &others, max).await?);
-        Ok((orders, exact))
-    };
-    let (mut orders, exact) = database.read(read).await?;
-    let has_more = orders.len() > limit;
-    orders.truncate(limit);
+    exact.retain(|order| status.is_none_or(|status| order.state.status == status));
+    let rest = limit.saturating_sub(exact.len());
+    let read = async |conn: &mut _| support::of_any_business(conn, &others, rest).await;
+    let mut page = database.read(read).await?;
     // After a page of exact matches, whose ids say nothing about the others.
-    let continue_after = (has_more && exact >= limit).then_some(created.end);
-    Ok(FoundOrders { orders, has_more, continue_after })
+    page.continue_after = (page.has_more && page.orders.is_empty()).then_some(created.end);
+    page.orders.splice(..0, exact);
+    Ok(page)
 }
 
 /// Leaves out orders to other cities. The page may be short then.

@@ -20,7 +20,7 @@ use crate::domain::{
 use crate::queries::{orders, support};
 use crate::state::State;
 
-const FOUND_MAX: i64 = 20;
+const FOUND_MAX: usize = 20;
 /// Of the details of found orders. Further ones come without their items.
 const FOUND_BYTES: usize = 256 * 1024;
 const COUNTED_MAX: i64 = 100_000;

@@ -7,12 +7,13 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, DeliveryStatus, Mode, OrderId, TrackingCode};
 use postgres::statement;
 
+use super::pages::PageInPortions;
 use super::predicates::{live, placed};
 use super::rows::OrderRow;
 use super::schema::orders;
 use super::{StoreError, corrupt};
 use crate::domain::{
-    Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, OpenOrders, Order, RecentOrders,
+    Activity, BusinessActivity, FoundOrders, LiveOrders, LiveOrdersQuery, OpenOrders, RecentOrders,
 };
 
 /// Visits each business along the index of references. An index by reference alone would slow down each new order, for
@@ -142,22 +143,26 @@ pub async fn with_code(
     ids.into_iter().map(|id| id.parse().map_err(|error| corrupt("orders.id", error))).collect()
 }
 
-/// The placed ones of these orders of any business, newest first.
+/// A page of the placed ones of these orders of any business, newest first.
 pub async fn of_any_business(
     conn: &mut AsyncPgConnection,
     ids: &[OrderId],
-    max: i64,
-) -> Result<Vec<Order>, StoreError> {
-    let ids: Vec<String> = ids.iter().map(OrderId::to_string).collect();
-    let rows: Vec<OrderRow> = orders::table
-        .filter(orders::id.eq_any(ids))
-        .filter(placed())
-        .order(orders::id.desc())
-        .limit(max)
-        .select(OrderRow::as_select())
-        .load(conn)
-        .await?;
-    rows.into_iter().map(Order::try_from).collect()
+    limit: usize,
+) -> Result<FoundOrders, StoreError> {
+    let mut page = PageInPortions::of(limit);
+    while let Some((size, last)) = page.next() {
+        let before = last.map_or(OrderId::MAX, |last| last.id);
+        let ids: Vec<String> = ids.iter().map(OrderId::to_string).collect();
+        let query = orders::table
+            .filter(orders::id.eq_any(ids))
+            .filter(orders::id.lt(before.to_string()))
+            .filter(placed())
+            .order(orders::id.desc())
+            .limit(size)
+            .select(OrderRow::as_select());
+        page.add(query.load_stream(conn).await?).await?;
+    }
+    Ok(page.found())
 }
 
 /// Counts recent orders, placed since `since`, and pending ones, each up to `max`.

@@ -6,10 +6,12 @@ use anyhow::Context;
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::SimpleAsyncConnection;
 use futures_util::future::join_all;
+use internal_api::orders::{ExceptionKind, SearchAnywhere};
 use reqwest::Method;
 use serde_json::{Value, json};
 use test_kit::until;
 
+use crate::after_failure::portal;
 use crate::business::Business;
 use crate::harness::{OrderApi, text};
 
@@ -51,6 +53,43 @@ async fn a_page_of_large_orders_ends_early() -> anyhow::Result<()> {
         }
         assert_eq!(&found, wanted, "{query}");
     }
+    Ok(())
+}
+
+/// As a business's own.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_large_orders_of_any_business_ends_early() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let orders = portal(&service)?;
+    let mut order = test_kit::smallest_order("large");
+    // About 220 KB.
+    order["package"] = json!({"items": vec![json!({"name": "å".repeat(200), "quantity": 1}); 500]});
+    for business in [service.business(50_000), service.business(50_000), service.business(50_000)] {
+        business.live()?.create("large", &order).await?.expect(201)?;
+    }
+    until("the orders are indexed", async || service.count("order_search").await == 3).await;
+    let mut search = SearchAnywhere {
+        search: Some("large".to_owned()),
+        city: None,
+        status: None,
+        business: None,
+        created_from: None,
+        created_until: None,
+        limit: 5,
+        starting_after: None,
+    };
+    let first = orders.search_anywhere(&search).await?;
+    assert_eq!((first.data.len(), first.has_more), (2, true), "an exact match and another");
+    search.starting_after = Some(first.data[1].order.id.to_string());
+    let second = orders.search_anywhere(&search).await?;
+    assert_eq!((second.data.len(), second.has_more), (1, false));
+    let found: HashSet<_> = first.data.iter().chain(&second.data).map(|found| found.order.id).collect();
+    assert_eq!(found.len(), 3);
+    assert_eq!(orders.find_anywhere("large").await?.len(), 3);
+
+    service.clock.advance(TimeDelta::minutes(31));
+    let page = orders.exceptions_anywhere(ExceptionKind::Unassigned, None).await?;
+    assert_eq!((page.data.len(), page.has_more, page.counts.unassigned), (1, true, 3));
     Ok(())
 }
 
