@@ -160,6 +160,7 @@ pub async fn count_exceptions(
     state: &State,
     business: Option<BusinessId>,
 ) -> Result<ExceptionCounts, StoreError> {
+    let _slot = state.page_slots.enter(business.map_or(Reader::Operator, Reader::Business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
     let count = async |conn: &mut _| exceptions::count(conn, business, deadlines, COUNTED_MAX).await;
     state.unit.database.read(count).await

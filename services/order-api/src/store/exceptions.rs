@@ -19,7 +19,7 @@ const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
     WHERE last.order_id = orders.id AND last.business_id = orders.business_id AND last.sequence = orders.sequence)";
 
 /// Of one kind, newest change first. Reads the orders in these states: `orders_by_state` and `orders_with_drivers` find those
-/// of a business, and `orders_for_fleet_by_status` those of all.
+/// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all.
 fn of(
     business: Option<BusinessId>,
     kind: ExceptionKind,

@@ -45,6 +45,14 @@ async fn the_operator_sees_the_orders_of_all_businesses_or_of_one() -> anyhow::R
     }
     let counts = orders.exception_counts().await?;
     assert_eq!((counts.failed, counts.unassigned, counts.stuck), (2, 1, 1));
+    // All orders that ever failed are many.
+    let explain = "SET enable_seqscan = off; SET enable_bitmapscan = off;
+        EXPLAIN (COSTS OFF) SELECT id FROM orders
+        WHERE mode = 'live' AND placement = 'placed' AND status = 'failed' AND picked_up
+            AND (after_failure->'decided' IS NULL OR after_failure #>> '{decided,on}' < '2026-01-01')
+        ORDER BY updated_at DESC, id DESC LIMIT 100";
+    let plan = local_stack::query(service.settings.database.url.expose(), explain).await?;
+    assert!(plan.contains("orders_failed") && !plan.contains("Sort"), "{plan}");
     Ok(())
 }
 
