@@ -29,12 +29,15 @@ async fn orders_and_ledger_agree_and_differences_are_reported() -> anyhow::Resul
     wait_until_quiet(&stack).await?;
     wait_for_refund(&business, &cancelled).await?;
 
-    let text = reconcile(&stack, &[], 0).await?;
-    assert!(text.ends_with("clean\n"), "{text}");
-    // A top-up twice, four fees, a refund, three steps of cash.
-    for line in ["wallets: 1", "transfers: 10", "cash: 1", "top_ups: 2", "orders: 4"] {
-        assert!(text.contains(&format!("  {line}\n")), "{line}: {text}");
-    }
+    // A top-up twice, four fees, a refund, three steps of cash. A run leaves out changes that are not older than all open
+    // transactions.
+    let lines = ["wallets: 1", "transfers: 10", "cash: 1", "top_ups: 2", "orders: 4"];
+    eventually("all rows to be checked", PATIENCE, || async {
+        let text = reconcile(&stack, &[], 0).await?;
+        assert!(text.ends_with("clean\n"), "{text}");
+        Ok(lines.iter().all(|line| text.contains(&format!("  {line}\n"))).then_some(()))
+    })
+    .await?;
     let text = reconcile(&stack, &["--since", "2026-01-01T00:00:00Z"], 0).await?;
     assert!(text.contains("  order_transfers: 10\n"), "{text}");
 
