@@ -91,17 +91,17 @@ pub async fn search_anywhere(
     let read = async |conn: &mut AsyncPgConnection| -> Result<_, StoreError> {
         let mut ids = support::with_code(conn, text, max).await?;
         ids.retain(|id| created.contains(id));
-        Ok(support::of_any_business(conn, &ids, limit).await?.orders)
+        support::of_any_business(conn, &ids, limit).await
     };
     // As many as a page has room for. The others follow as matches of the words.
-    let mut exact = database.read(read).await?;
+    let FoundOrders { orders: mut exact, has_more: others_follow, .. } = database.read(read).await?;
     created.end = after.map_or(created.end, |after| created.end.min(after));
     let (status, wanted) = (filter.status, max + i64::try_from(exact.len()).unwrap_or_default());
     let find = async |conn: &mut _| search::find_anywhere(conn, text, status, &created, wanted).await;
     let mut others = match database.transaction(find).await {
         Ok(found) => found,
         // An exact id, code or reference is found also if its words are frequent.
-        Err(error) if error.is_timeout() && !exact.is_empty() => Vec::new(),
+        Err(error) if error.is_timeout() && !exact.is_empty() && !others_follow => Vec::new(),
         Err(error) => return Err(ListError::of_search(error)),
     };
     others.retain(|id| exact.iter().all(|order| order.id != *id));

@@ -93,14 +93,22 @@ export function useEntries(filter: EntryFilter) {
   );
 }
 
+/** A longer period has no sums: the server refuses it. */
+const TOTALS_DAYS_MAX = 366;
+
 /** The balances and sums of a period that has a start and no other filter. */
 export function useStatementTotals({ kind, since, until, orderReference }: EntryFilter) {
   return useQuery({
     queryKey: [...walletKey, "totals", since, until],
     queryFn: () =>
       answer(api.GET("/v1/portal/wallet/entries/totals", { params: { query: { since, until } } })),
-    enabled: Boolean(since && !kind && !orderReference),
+    enabled: Boolean(since && !kind && !orderReference) && daysBetween(since, until) <= TOTALS_DAYS_MAX,
   });
+}
+
+function daysBetween(since = "", until?: string): number {
+  const end = until ? Date.parse(until) : Date.now();
+  return (end - Date.parse(since)) / 86_400_000;
 }
 
 /** The download URL of the filtered statement of a wallet: `/v1/portal/wallet`. */

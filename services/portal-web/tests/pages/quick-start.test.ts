@@ -46,6 +46,8 @@ test.beforeAll(async ({ request }) => {
 test.beforeEach(async ({ context, page }) => {
   await context.addCookies(session.cookies);
   await page.goto("/#quick-start");
+  // The loaded keys move the tabs below, and a click on a moving tab is lost.
+  await page.getByRole("button", { name: "Create another Test key" }).waitFor();
   await page.getByLabel("Insert your key into the code below").fill(key);
 });
 test.afterAll(async () => {

@@ -25,7 +25,8 @@ export function BusinessField({ value, onBusiness }: BusinessFieldProps) {
       placeholder="Name, id or e-mail"
       searchable
       clearable
-      clearButtonProps={{ "aria-label": "All businesses" }}
+      // By keyboard too.
+      clearButtonProps={{ "aria-label": "All businesses", "aria-hidden": false, tabIndex: 0 }}
       value={value ?? null}
       data={[...(chosen ? [chosen] : []), ...others].map(({ id, name }) => ({ value: id, label: name }))}
       // The server has searched already.
