@@ -166,7 +166,7 @@ pub async fn count_exceptions(
     state.unit.database.read(count).await
 }
 
-/// A page of these orders of one kind: of those that changed last, the one that is in its state for the shortest time first.
+/// The orders of one kind that changed last, sorted by the time since which they need attention, newest first.
 pub async fn list_exceptions(
     state: &State,
     business: Option<BusinessId>,

@@ -52,8 +52,8 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, closing: &Closing) -> R
     Ok(())
 }
 
-/// The operator continues the closing of an owner. The caller has locked the business, and found it. What a withdrawal restores
-/// stays as it is.
+/// The operator continues the closing of an owner. The caller has locked the business and found the closing. A withdrawal
+/// restores the same as before.
 pub(crate) async fn take_over(conn: &mut AsyncPgConnection, begun: &Closing) -> Result<(), StoreError> {
     let author = (
         closings::requested_at.eq(begun.requested_at),

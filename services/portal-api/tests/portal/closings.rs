@@ -78,6 +78,14 @@ async fn live_owner(portal: &Portal) -> Owner {
     owner
 }
 
+/// An owner who has begun the closing, with nothing that must be settled.
+async fn closing_owner(portal: &Portal) -> Owner {
+    let mut owner = live_owner(portal).await;
+    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
+    settled(portal, &owner.business, 0);
+    owner
+}
+
 #[tokio::test]
 async fn an_owner_begins_and_withdraws_it_and_live_access_is_as_before() {
     let portal = Portal::start().await;
@@ -248,11 +256,9 @@ async fn it_is_completed_once_everything_is_settled() {
 #[tokio::test]
 async fn a_completion_that_failed_at_a_step_goes_on() {
     let portal = Portal::start().await;
-    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    let (mut owner, mut operator) = (closing_owner(&portal).await, portal.operator());
     let business = owner.business.clone();
     let complete = format!("{}/closing/complete", of_operator(&business));
-    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
-    settled(&portal, &business, 0);
     for failing in [revocation(&business), deletion(&business)] {
         has_access(&portal, &business);
         portal.peers.answer(failing.clone(), 503, json!({}));
@@ -280,11 +286,9 @@ async fn a_completion_that_failed_at_a_step_goes_on() {
 #[tokio::test]
 async fn a_completion_outlives_its_client() {
     let portal = Portal::start().await;
-    let (mut owner, mut operator) = (live_owner(&portal).await, portal.operator());
+    let (mut owner, mut operator) = (closing_owner(&portal).await, portal.operator());
     let business = owner.business.clone();
     let complete = format!("{}/closing/complete", of_operator(&business));
-    assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
-    settled(&portal, &business, 0);
     has_access(&portal, &business);
     let mut conn = portal.connect().await;
     let lock = format!("BEGIN; SELECT FROM businesses WHERE id = '{business}' FOR NO KEY UPDATE");

@@ -31,7 +31,7 @@ export const SUBSCRIBABLE: EventLabel[] = [
 
 const REQUESTS: EventKind[] = ["order.reattempt_scheduled", "order.returning"];
 
-/** The events that an endpoint can subscribe to here, and those that it has chosen before. */
+/** The events that this installation offers to endpoints. An event that the endpoint has already stays in the list. */
 export function subscribable(hasRequests: boolean, chosen: EventKind[]): EventLabel[] {
   return SUBSCRIBABLE.filter(({ kind }) => hasRequests || !REQUESTS.includes(kind) || chosen.includes(kind));
 }

@@ -31,8 +31,8 @@ pub(crate) struct OpenItems {
     pub(crate) failed_deliveries: i64,
     /// Live orders whose payment is undecided.
     pub(crate) undecided_payments: i64,
-    /// The orders whose cash on delivery is not settled; 1000 means 1,000 or more. The sum is of those that the wallet knows, and of
-    /// at most 100 in each state.
+    /// The orders whose cash on delivery is not settled; 1000 means 1,000 or more. The sum leaves out orders that the wallet does
+    /// not know yet, and counts at most 100 orders in each state.
     pub(crate) cash_orders: i64,
     pub(crate) cash_paise: Paise,
     pub(crate) cash_discrepancies: i64,

@@ -14,7 +14,7 @@ use crate::exports::store::exports;
 use crate::state::State;
 use crate::store::businesses;
 
-/// The exports that one author may have of one business. Another one replaces the oldest that has ended.
+/// One author has at most so many exports of one business. A further export replaces the oldest one that has ended.
 const OF_AUTHOR_MAX: usize = 3;
 /// Those of all its users, and again those of the staff.
 const OF_BUSINESS_MAX: i64 = 10;

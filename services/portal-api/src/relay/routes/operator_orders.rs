@@ -1,5 +1,5 @@
-//! `/v1/operator/orders`: finds orders of any business, lists those of one and those that need attention, and reads their
-//! timeline and evidence.
+//! `/v1/operator/orders`: the staff searches orders of all businesses, lists the orders of one business and the orders that need
+//! attention, and reads timelines and evidence.
 
 use std::collections::HashMap;
 

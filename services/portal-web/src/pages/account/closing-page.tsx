@@ -10,6 +10,7 @@ import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { Section } from "../../components/section";
+import { WithdrawClosing } from "../../components/withdraw-closing";
 import { AccountFrame } from "./account-frame";
 
 const REASON_CHARS_MAX = 500;
@@ -100,15 +101,10 @@ function Withdraw({ closing }: { closing: Closing }) {
       {closing.begunBy === "operator" ? (
         <Text>Your delivery company is closing the business. Ask it to withdraw this.</Text>
       ) : (
-        <ConfirmButton
-          title="Keep this business?"
+        <WithdrawClosing
           description="Live orders are accepted as before the closing."
-          confirm="Withdraw closing"
-          isGain
-          onConfirm={() => withdraw.mutateAsync(undefined)}
-        >
-          Withdraw closing
-        </ConfirmButton>
+          onWithdraw={() => withdraw.mutateAsync(undefined)}
+        />
       )}
     </Section>
   );

@@ -15,6 +15,7 @@ import { ConfirmButton } from "../../components/confirm-button";
 import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { Section } from "../../components/section";
+import { WithdrawClosing } from "../../components/withdraw-closing";
 import { type Adjustment, AdjustWalletDialog } from "./adjust-wallet-dialog";
 
 const REASON_CHARS_MAX = 500;
@@ -143,15 +144,10 @@ function End({ businessId, closing }: { businessId: string; closing: Closing }) 
           >
             Complete closing
           </ConfirmButton>
-          <ConfirmButton
-            title="Keep this business?"
+          <WithdrawClosing
             description="Live access is as it was before the closing."
-            confirm="Withdraw closing"
-            isGain
-            onConfirm={() => withdraw.mutateAsync(undefined)}
-          >
-            Withdraw closing
-          </ConfirmButton>
+            onWithdraw={() => withdraw.mutateAsync(undefined)}
+          />
         </Group>
       </Stack>
     </Section>
