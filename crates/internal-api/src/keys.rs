@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::{CallError, Page, PageQuery, Peer};
+use crate::{CallError, ErasureProgress, Page, PageQuery, Peer};
 
 /// `POST /internal/api-keys/verify`.
 #[derive(Serialize, Deserialize)]
@@ -189,5 +189,10 @@ impl KeysClient {
     ) -> Result<CreatedApiKey, CallError> {
         let path = ["businesses", &business.to_string(), "api-keys", key, "rotate"];
         self.0.send_with(Method::POST, &path, &Author { created_by }, body).await
+    }
+
+    /// `POST /internal/businesses/{id}/erasure`: erases names and networks of the keys of a closed business
+    pub async fn erase_business(&self, business: BusinessId) -> Result<ErasureProgress, CallError> {
+        self.0.send(Method::POST, &["businesses", &business.to_string(), "erasure"], &Value::Null).await
     }
 }

@@ -7,6 +7,7 @@
 pub mod attention;
 pub mod cash;
 mod client;
+mod erasure;
 mod error;
 pub mod keys;
 pub mod ordering;
@@ -17,6 +18,7 @@ pub mod wallet;
 pub mod webhooks;
 
 pub use client::{Peer, PeerOptions};
+pub use erasure::ErasureProgress;
 pub use error::{CallError, Refusal};
 pub use page::Page;
 pub use web::PageQuery;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
-use crate::{CallError, Page, PageQuery, Peer};
+use crate::{CallError, ErasureProgress, Page, PageQuery, Peer};
 
 /// `PUT /internal/debits/{order}/{attempt}` and `POST …/void`. The amount of a debit never changes; another amount for
 /// the same debit gets 409 `debit_mismatch`.
@@ -365,5 +365,11 @@ impl WalletClient {
         body: &Value,
     ) -> Result<OperatorDebitView, CallError> {
         self.0.send(Method::POST, &["wallets", &business.to_string(), "debits"], body).await
+    }
+
+    /// `POST /internal/wallets/{business}/erasure`: erases what the staff wrote about differences of cash of a closed
+    /// business. The ledger stays
+    pub async fn erase_business(&self, business: BusinessId) -> Result<ErasureProgress, CallError> {
+        self.0.send(Method::POST, &["wallets", &business.to_string(), "erasure"], &Value::Null).await
     }
 }

@@ -9,7 +9,7 @@ use super::{
     CreatedEndpoint, DeliveriesPage, DeliveryDetails, EndpointView, OrderDeliveriesQuery, OrderDeliveryView,
     RecoveryView, Redelivered, SignatureFindings, TestResult, WebhookSummary,
 };
-use crate::{CallError, Page, PageQuery, Peer};
+use crate::{CallError, ErasureProgress, Page, PageQuery, Peer};
 
 /// webhook-dispatcher's internal endpoints.
 #[derive(Clone, Debug)]
@@ -215,6 +215,11 @@ impl WebhooksClient {
     /// `GET /internal/businesses/{id}/webhooks/summary`
     pub async fn summary(&self, business: BusinessId) -> Result<WebhookSummary, CallError> {
         self.0.get(&["businesses", &business.to_string(), "webhooks", "summary"]).await
+    }
+
+    /// `POST /internal/businesses/{id}/erasure`: deletes the endpoints of a closed business, and what belongs to them
+    pub async fn erase_business(&self, business: BusinessId) -> Result<ErasureProgress, CallError> {
+        self.0.send(Method::POST, &["businesses", &business.to_string(), "erasure"], &Value::Null).await
     }
 }
 

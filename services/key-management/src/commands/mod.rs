@@ -1,6 +1,7 @@
 //! The use cases that change keys, one per file. Each owns its transaction.
 
 mod create;
+mod erase_business;
 mod expire_keys;
 mod flush_usage;
 mod revoke;
@@ -8,6 +9,7 @@ mod rotate;
 mod verify;
 
 pub(crate) use create::{CreateError, NewKey, create};
+pub(crate) use erase_business::erase_business;
 pub(crate) use expire_keys::expire_keys;
 pub(crate) use flush_usage::flush_usage;
 pub(crate) use revoke::{RevokeError, Revoked, revoke};

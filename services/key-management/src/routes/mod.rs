@@ -2,6 +2,7 @@
 
 mod businesses;
 mod create;
+mod erase_business;
 mod errors;
 mod list;
 mod options;
@@ -39,6 +40,7 @@ pub(crate) fn internal(
                 .wrap(from_fn(web::require_internal_token))
                 .service(resource("/api-keys/verify").route(post().to(verify::verify)))
                 .service(resource("/businesses").route(get().to(businesses::list)))
+                .service(resource("/businesses/{business}/erasure").route(post().to(erase_business::erase)))
                 .service(
                     resource("/businesses/{business}/api-keys")
                         .route(post().to(create::create))

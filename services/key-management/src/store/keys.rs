@@ -203,6 +203,40 @@ pub(crate) async fn set_expiry(
     one(changed)
 }
 
+/// Whether the business has a key that is not revoked, working or not.
+pub(crate) async fn has_unrevoked(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<bool, StoreError> {
+    let unrevoked = api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::revoked_at.is_null());
+    Ok(diesel::select(diesel::dsl::exists(unrevoked)).get_result(conn).await?)
+}
+
+/// Replaces the names of at most `max` keys, and removes their networks. Returns the number of these keys.
+pub(crate) async fn erase_names(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    name: &str,
+    max: u16,
+) -> Result<usize, StoreError> {
+    let named: Vec<String> = api_keys::table
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::name.ne(name).or(api_keys::ip_allow_list.is_not_null()))
+        .select(api_keys::id)
+        .order(api_keys::id)
+        .limit(i64::from(max))
+        .load(conn)
+        .await?;
+    Ok(diesel::update(api_keys::table)
+        .filter(api_keys::business_id.eq(business.to_string()))
+        .filter(api_keys::id.eq_any(named))
+        .set((api_keys::name.eq(name), api_keys::ip_allow_list.eq(None::<Vec<String>>)))
+        .execute(conn)
+        .await?)
+}
+
 fn one(changed: usize) -> Result<(), StoreError> {
     if changed == 1 { Ok(()) } else { Err(corrupt(format!("{changed} rows changed instead of one"))) }
 }

@@ -6,8 +6,8 @@ mod row;
 mod schema;
 
 pub(crate) use keys::{
-    businesses, count_working, find, find_by_hash, find_for_update, insert, list, lock_business,
-    rotated_among, set_expiry, set_revoked, working_modes,
+    businesses, count_working, erase_names, find, find_by_hash, find_for_update, has_unrevoked, insert, list,
+    lock_business, rotated_among, set_expiry, set_revoked, working_modes,
 };
 pub(crate) use maintenance::{record_usage, revoke_expired};
 

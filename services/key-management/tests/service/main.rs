@@ -6,6 +6,7 @@
 )]
 
 mod create;
+mod erasures;
 mod harness;
 mod internal_tls;
 mod list;
