@@ -8,6 +8,7 @@ mod create_endpoint;
 mod decide_on_parked;
 mod delete_endpoint;
 mod disable_failing;
+mod erase_business;
 mod erase_personal_data;
 mod promote_staged_secrets;
 mod recoveries;
@@ -26,6 +27,7 @@ pub(crate) use create_endpoint::{CreateError, CreatedEndpoint, NewEndpoint, crea
 pub(crate) use decide_on_parked::{ParkedError, decide_on_parked};
 pub(crate) use delete_endpoint::delete_endpoint;
 pub(crate) use disable_failing::disable_failing;
+pub(crate) use erase_business::erase_business;
 pub(crate) use erase_personal_data::{EraseError, erase_personal_data};
 pub(crate) use promote_staged_secrets::promote_staged_secrets;
 pub(crate) use recoveries::{RecoverError, begin_recovery, cancel_recovery};

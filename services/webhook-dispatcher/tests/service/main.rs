@@ -10,6 +10,7 @@ mod batches;
 mod claim_turns;
 mod eager;
 mod endpoints;
+mod erasures;
 mod filters;
 mod harness;
 mod hostile_names;
