@@ -6,6 +6,7 @@ pub(crate) mod check_pending_top_ups;
 pub(crate) mod credit;
 pub(crate) mod debit;
 pub(crate) mod debit_by_operator;
+pub(crate) mod erase_business;
 mod posting;
 pub(crate) mod process_notice;
 pub(crate) mod record_cash;

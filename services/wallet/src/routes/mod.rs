@@ -5,6 +5,7 @@ mod businesses;
 mod cash;
 mod credits;
 mod debits;
+mod erase_business;
 mod errors;
 mod notices;
 mod path;
@@ -57,6 +58,7 @@ fn wallet(config: &mut ServiceConfig) {
         .service(resource("/threshold").route(put().to(wallets::set_threshold)))
         .service(resource("/entries").route(get().to(statement::entries)))
         .service(resource("/entries/totals").route(get().to(statement::totals)))
+        .service(resource("/erasure").route(post().to(erase_business::erase)))
         .service(resource("/spend").route(get().to(spend::spend)))
         .service(resource("/orders/{order}/entries").route(get().to(statement::entries_of_order)))
         .service(resource("/top-ups").route(get().to(top_ups::pending)).route(post().to(top_ups::create)))

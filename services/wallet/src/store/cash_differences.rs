@@ -55,6 +55,15 @@ const OPEN_COUNT: &str = concat!(
     " LIMIT $1) LIMIT $1) AS open"
 );
 
+/// A closed difference stays closed.
+const ERASE: &str = "
+    UPDATE cash_differences
+    SET owner = NULL, note = NULL, resolution = CASE WHEN resolution IS NOT NULL THEN $2 END
+    WHERE business_id = $1 AND order_id IN (
+        SELECT order_id FROM cash_differences
+        WHERE business_id = $1 AND (owner IS NOT NULL OR note IS NOT NULL OR resolution <> $2)
+        LIMIT $3)";
+
 #[derive(QueryableByName)]
 struct OpenCount {
     #[diesel(sql_type = BigInt)]
@@ -165,6 +174,17 @@ pub(crate) async fn assign(
         .execute(conn)
         .await?;
     expect_rows("assigning a difference", 1, changed)
+}
+
+/// Erases who clears at most `max` differences, and what they wrote. Returns the number of these differences.
+pub(crate) async fn erase(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    closed: &str,
+    max: u16,
+) -> Result<usize, StoreError> {
+    let query = statement(ERASE).bind::<Text, _>(business.to_string()).bind::<Text, _>(closed);
+    Ok(query.bind::<BigInt, _>(i64::from(max)).execute(conn).await?)
 }
 
 /// The differences of these orders of these businesses. Omits orders without one.

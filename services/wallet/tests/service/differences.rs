@@ -168,6 +168,56 @@ async fn a_closed_difference_stays_visible() {
     assert_eq!((paid.difference_paise, paid.difference_state.as_deref()), (None, None));
 }
 
+/// The ledger and the remittance keep what they say: they are books.
+#[tokio::test]
+async fn what_the_staff_wrote_about_a_closed_business_is_erased() {
+    let harness = Harness::start_with_granted_rights(|_| {}).await;
+    let (business, other) = (harness.business(), harness.business());
+    let assigned = AssignDifference {
+        owner: Some("Ravi".into()),
+        note: Some("Asha calls him".into()),
+        resolution: Some("Asha has it".into()),
+        reopen: false,
+    };
+    for of in [business, other] {
+        let order = handed_over(&harness, of, 1).await[0];
+        let short = RemittanceLine {
+            amount_paise: Some(Paise::new(900)),
+            note: Some("torn note".into()),
+            ..line(order)
+        };
+        harness.wallet.remit(of, &request("UTR 7", vec![short])).await.expect("paid");
+        harness.wallet.assign_cash_difference(of, &order.to_string(), &assigned).await.expect("closed");
+    }
+    // More than one call erases.
+    let many = format!(
+        "INSERT INTO cash_differences (business_id, order_id, owner, updated_at)
+         SELECT '{business}', 'ord_' || lpad(n::text, 26, '0'), 'Asha', now() FROM generate_series(1, 600) AS n"
+    );
+    harness.script(&many).await.expect("differences");
+    let before = overview(&harness, business).await.data.remove(0);
+    for complete in [false, true, true] {
+        assert_eq!(harness.wallet.erase_business(business).await.expect("erased").complete, complete);
+    }
+    let left = format!(
+        "SELECT count(*) FROM cash_differences
+         WHERE business_id = '{business}' AND (owner, note, coalesce(resolution, 'Erased')) IS DISTINCT FROM
+            (NULL, NULL, 'Erased')"
+    );
+    assert_eq!(harness.number(&left).await, 0);
+    let mut after = overview(&harness, business).await.data.remove(0);
+    let text = after.difference.as_ref().and_then(|known| known.resolution.as_deref());
+    assert_eq!(text, Some("Erased"));
+    after.difference = before.difference.clone();
+    assert_eq!(after, before);
+    let kept = overview(&harness, other).await.data.remove(0).difference.expect("a difference");
+    assert_eq!((kept.owner, kept.note), (assigned.owner, assigned.note));
+    let url = format!("internal/wallets/{business}/erasure");
+    let url = harness.internal.join(&url).expect("a path");
+    let refused = test_kit::client().post(url).send().await.expect("an answer");
+    assert_eq!(refused.status().as_u16(), 401);
+}
+
 /// Exactly these differences are open, at most one of each business.
 async fn assert_open(harness: &Harness, businesses: [BusinessId; 2], open: &[(BusinessId, OrderId)]) {
     let mut expected: Vec<OrderId> = open.iter().map(|(_, order)| *order).collect();
