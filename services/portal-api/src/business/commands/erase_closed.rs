@@ -1,5 +1,5 @@
-//! Erases closed businesses whose books the law no longer keeps: their users, contact, pickup profile, notes and name, and what is
-//! left of their customers' data in order-api and webhook-dispatcher (SPECIFICATION §13.7).
+//! Erases closed businesses whose books the law no longer keeps: their users, contact, pickup profile, notes and name, once all
+//! other services have erased what they have of it (SPECIFICATION §13.7).
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
@@ -27,6 +27,10 @@ enum Delay {
     Balance,
     #[error("order-api erases its orders")]
     Orders,
+    /// A call erases a bounded part.
+    #[error("{0} has not erased everything, or the business has keys or endpoints there")]
+    Rest(&'static str),
+    /// Also a service of release 1.0.0, which does not know the call.
     #[error(transparent)]
     Peer(#[from] CallError),
 }
@@ -53,18 +57,24 @@ pub(crate) async fn erase_closed(state: &State) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Nothing is open, and order-api has erased all orders.
+/// Nothing is open, and all other services have erased the business.
 async fn prepare(state: &State, business: BusinessId) -> Result<(), Delay> {
     if state.peers.wallet.wallet(business).await?.balance_paise != Paise::ZERO {
         return Err(Delay::Balance);
     }
     let latest = state.peers.orders.latest_erasure(business).await?.erasure;
-    if latest.as_ref().is_some_and(is_whole) {
-        return Ok(());
+    if !latest.as_ref().is_some_and(is_whole) {
+        // Returns a running one.
+        state.peers.orders.begin_whole_erasure(business).await?;
+        return Err(Delay::Orders);
     }
-    // Returns a running one.
-    state.peers.orders.begin_whole_erasure(business).await?;
-    Err(Delay::Orders)
+    let rest = [
+        ("key-management", state.peers.keys.erase_business(business).await?),
+        ("wallet", state.peers.wallet.erase_business(business).await?),
+        ("webhook-dispatcher", state.peers.webhooks.erase_business(business).await?),
+    ];
+    let unfinished = rest.into_iter().find(|(_, progress)| !progress.complete);
+    unfinished.map_or(Ok(()), |(service, _)| Err(Delay::Rest(service)))
 }
 
 /// Release 1.0.0 of order-api leaves orders that are not completed.
