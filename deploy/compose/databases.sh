@@ -1,16 +1,21 @@
 #!/bin/sh
-# Makes the databases and roles that are missing, and sets the roles' passwords: as often as compose comes up.
+# Makes the databases and roles that are missing, and sets the roles' passwords, as a superuser: as often as compose comes up. PASSWORDS
+# names the folder of their files. Without the superuser's there, psql's own ways to log in apply.
 set -eu
-PGPASSWORD=$(cat /run/secrets/postgres-admin)
-export PGPASSWORD
+passwords=${PASSWORDS:-/run/secrets}
+if [ -e "$passwords/postgres-admin" ]; then
+    PGPASSWORD=$(cat "$passwords/postgres-admin")
+    export PGPASSWORD
+fi
 
 sql() {
     psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --dbname=postgres "$@"
 }
 
-# role, secret with its password
+# role, file with its password
 role() {
-    sql --set=role="$1" --set=password="$(cat "/run/secrets/$2")" <<'SQL'
+    password=$(cat "$passwords/$2")
+    sql --set=role="$1" --set=password="$password" <<'SQL'
 SELECT format('CREATE ROLE %I', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 ALTER ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD :'password';
 -- The services recognise some errors by their English text.
@@ -18,10 +23,10 @@ ALTER ROLE :"role" SET lc_messages TO 'C';
 SQL
 }
 
-# database, role that owns it
+# database, role that owns it. Its locale is that of all tests, whatever the server's.
 database() {
     sql --set=database="$1" --set=owner="$2" <<'SQL'
-SELECT format('CREATE DATABASE %I OWNER %I', :'database', :'owner')
+SELECT format('CREATE DATABASE %I OWNER %I TEMPLATE template0 ENCODING ''UTF8'' LOCALE_PROVIDER libc LOCALE ''C''', :'database', :'owner')
     WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'database') \gexec
 REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
 SQL

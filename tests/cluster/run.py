@@ -118,13 +118,13 @@ def install_servers(cluster: Cluster):
 def prepare_postgres(cluster: Cluster):
     """Databases and roles, by the script that operators use."""
     script = (HERE.parents[1] / "deploy/compose/databases.sh").read_text()
-    passwords = ["postgres-admin=unused"]
+    passwords = []
     for service in SERVICES:
         for name in [f"postgres-{service}"] + ([f"postgres-{service}-owner"] if service != "webhook-dispatcher" else []):
             passwords.append(f"{name}={cluster.secret(name, 'password')}")
     prepare = "mkdir -p /tmp/secrets && while IFS='=' read -r name value; do printf %s \"$value\" >\"/tmp/secrets/$name\"; done"
     cluster.in_server("postgres", prepare, given="\n".join(passwords) + "\n")
-    cluster.in_server("postgres", "PGHOST=/tmp PGUSER=postgres sh -s", given=script.replace("/run/secrets", "/tmp/secrets"))
+    cluster.in_server("postgres", "PASSWORDS=/tmp/secrets PGHOST=/tmp PGUSER=postgres sh -s", given=script)
 
 
 def prepare_rabbitmq(cluster: Cluster, version=""):
