@@ -146,6 +146,12 @@ class Rules(unittest.TestCase):
         values = manifests.merged(manifests.preset("production"), {"hosts": {"console": "console.example:8443"}})
         self.assertIn("https://console.example:8443", str(manifests.rendered(values)))
 
+    def test_labels_of_monitoring(self):
+        values = manifests.merged(manifests.preset("production"), {"monitoring": {"labels": {"release": "metrics"}}})
+        found = manifests.of_kind(manifests.rendered(values), "ServiceMonitor", "PodMonitor", "PrometheusRule")
+        self.assertEqual({r["kind"] for r in found if r["metadata"]["labels"].get("release") != "metrics"}, set())
+        self.assertEqual({r["kind"] for r in found}, {"ServiceMonitor", "PodMonitor", "PrometheusRule"})
+
     def test_steps_to_internal_tls(self):
         """While a step rolls out, former and new pods call each other through what the new release has."""
         of_mode = {mode: manifests.rendered(manifests.merged(manifests.preset("production"), {"internalTls": {"mode": mode}})) for mode in MODES}
