@@ -14,6 +14,7 @@ import threading
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "proto-docs/clients/python/src"))
 from waybill.webhooks import construct_event  # noqa: E402
@@ -126,7 +127,11 @@ class Traffic:
         self.callers, self.drivers, self.all_accepted = [], [], threading.Event()
 
     def go_live(self):
-        """From sign-up to the Live key."""
+        """From the documentation and the sign-up to the Live key."""
+        for page in (f"{self.order_api}/docs/", f"{self.portal_api}/sign-up"):
+            with urlopen(page, timeout=CALL_SECONDS) as answer:
+                if "html" not in answer.headers["Content-Type"]:
+                    raise Refused(f"{page} is {answer.headers['Content-Type']}")
         account = {"businessName": "Malabar Coffee Works", "email": f"owner-{time.time_ns()}@example.com", "password": PASSWORD}
         headers, body = expect(201, self.portal_api, "POST", "/v1/portal/accounts", account)
         self.cookie, self.business = headers["Set-Cookie"].split(";")[0], body["businessId"]

@@ -45,7 +45,11 @@ for service in key-management order-api portal-api wallet webhook-dispatcher; do
   check "runs as a user without rights" test "$(podman inspect --format '{{.Config.User}}' "$image")" = 65532:65532
   check "has a health check" test "$(podman inspect --format '{{.HealthCheck.Test}}' "$image")" = "[CMD /usr/bin/$service health]"
   case $service in
-  order-api) check "does its work" prints_openapi && check "has the packages for integrators" has ' usr/share/waybill/downloads/.*\.whl$' ;;
+  order-api)
+    check "does its work" prints_openapi
+    check "has the packages for integrators" has ' usr/share/waybill/downloads/.*\.whl$'
+    check "has the documentation" has ' usr/share/waybill/docs/index.html$'
+    ;;
   portal-api) check "has the pages" has ' usr/share/waybill/pages/index.html$' ;;
   esac
 done
