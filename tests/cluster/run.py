@@ -128,15 +128,15 @@ def prepare_postgres(cluster: Cluster):
 
 
 def prepare_rabbitmq(cluster: Cluster, version=""):
-    definitions = json.loads((HERE.parents[1] / "deploy/compose/rabbitmq-definitions.json").read_text())
+    """Users and definitions, by the commands of the guide."""
     cluster.in_server("rabbitmq", "rabbitmqctl await_startup --timeout 120")
     for user in SERVICES:
         password = cluster.secret(f"rabbitmq-{user}{version}", "password")
         command = "change_password" if version else "add_user"
         cluster.in_server("rabbitmq", f"rabbitmqctl {command} {user}", given=password)
     if not version:
-        del definitions["users"]
-        cluster.in_server("rabbitmq", "cat >/tmp/definitions.json && rabbitmqctl import_definitions /tmp/definitions.json", given=json.dumps(definitions))
+        definitions = (HERE.parents[1] / "deploy/compose/rabbitmq-definitions.json").read_text()
+        cluster.in_server("rabbitmq", """sed '/"users"/,/^  ],/d' | rabbitmqctl import_definitions""", given=definitions)
 
 
 def next_names(cluster: Cluster, *names) -> dict:
