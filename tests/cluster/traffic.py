@@ -14,7 +14,6 @@ import threading
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "proto-docs/clients/python/src"))
 from waybill.webhooks import construct_event  # noqa: E402
@@ -34,7 +33,7 @@ class Refused(Exception):
 
 
 def call(url: str, method: str, path: str, body=None, **headers):
-    """Status, headers and JSON of the answer. A call without an answer raises OSError or HTTPException."""
+    """Status, headers and JSON of the answer, if it is JSON. A call without an answer raises OSError or HTTPException."""
     address = urlsplit(url)
     kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
     connection = kind(address.hostname, address.port, timeout=CALL_SECONDS)
@@ -43,7 +42,8 @@ def call(url: str, method: str, path: str, body=None, **headers):
         connection.request(method, path, None if body is None else json.dumps(body), given)
         answer = connection.getresponse()
         text = answer.read()
-        return answer.status, answer.headers, json.loads(text) if text else None
+        is_json = "json" in answer.headers.get("Content-Type", "")
+        return answer.status, answer.headers, json.loads(text) if text and is_json else None
     finally:
         connection.close()
 
@@ -128,10 +128,8 @@ class Traffic:
 
     def go_live(self):
         """From the documentation and the sign-up to the Live key."""
-        for page in (f"{self.order_api}/docs/", f"{self.portal_api}/sign-up"):
-            with urlopen(page, timeout=CALL_SECONDS) as answer:
-                if "html" not in answer.headers["Content-Type"]:
-                    raise Refused(f"{page} is {answer.headers['Content-Type']}")
+        expect(200, self.order_api, "GET", "/docs/")
+        expect(200, self.portal_api, "GET", "/sign-up")
         account = {"businessName": "Malabar Coffee Works", "email": f"owner-{time.time_ns()}@example.com", "password": PASSWORD}
         headers, body = expect(201, self.portal_api, "POST", "/v1/portal/accounts", account)
         self.cookie, self.business = headers["Set-Cookie"].split(";")[0], body["businessId"]
