@@ -21,3 +21,12 @@ server() {
 }
 server postgres postgresql-15,procps 15 /usr/lib/postgresql/15/bin
 server rabbitmq rabbitmq-server,procps 3.10 /usr/lib/rabbitmq/bin
+# What compose.yaml and the chart's trial set rely on of the official images: name, version, further options of `buildah config`.
+official() {
+  container=$(buildah from --pull=never "docker.io/waybill/$1:$2")
+  buildah add -q "$container" "$root/tests/compose/$1.sh" /entrypoint >/dev/null
+  buildah config --user 0:0 --entrypoint '["/entrypoint"]' --cmd '' "${@:3}" "$container"
+  buildah commit -q "$container" "localhost/$1" >/dev/null && buildah rm "$container" >/dev/null
+}
+official postgres 15 --env PGDATA=/var/lib/postgresql/15/docker
+official rabbitmq 3.10 --env HOME=/var/lib/rabbitmq --env RABBITMQ_LOGS=-

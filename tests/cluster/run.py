@@ -1,9 +1,10 @@
 """`make test-cluster`: installs the chart on a cluster of three nodes, and does to it what happens to clusters, under live orders.
 
-    run.py <folder of the cluster's programs> <state folder of the cluster> [change] [rotate] [harm] [weakened]
+    run.py <folder of the cluster's programs> <state folder of the cluster> [change] [rotate] [harm] [weakened] [trial]
 
 The cluster runs, and has the images. Exits with 1 if a call failed that must not, an order was lost or charged twice, or a webhook was.
-Without names, it does all but `weakened`, which shows that it can fail: one pod of each service, and none waits before it stops.
+Without names, it does all but `weakened`, which shows that it can fail: one pod of each service, and none waits before it stops. `trial`
+alone installs the trial set instead, in a namespace of its own.
 """
 
 import base64
@@ -30,6 +31,7 @@ CUT_OFF_SECONDS = 75
 class Cluster:
     def __init__(self, programs: Path, state: Path):
         self.programs, self.state, self.values, self.namespace = programs, state, {}, NAMESPACE
+        self.base = HERE / "values.yaml"
         self.config = state / "pki/admin.kubeconfig"
 
     def run(self, program: str, *arguments, given: str | None = None, check=True) -> str:
@@ -42,14 +44,14 @@ class Cluster:
         return self.run("kubectl", *arguments, **options)
 
     def own(self, *arguments, **options) -> str:
-        return self.kubectl("--namespace", NAMESPACE, *arguments, **options)
+        return self.kubectl("--namespace", self.namespace, *arguments, **options)
 
     def helm(self, *arguments, **options) -> str:
-        return self.run("helm", "--namespace", NAMESPACE, *arguments, **options)
+        return self.run("helm", "--namespace", self.namespace, *arguments, **options)
 
     def files(self, folder: Path) -> list:
         (folder / "own.json").write_text(json.dumps(self.values))
-        return ["--values", HERE / "values.yaml", "--values", folder / "own.json"]
+        return ["--values", self.base, "--values", folder / "own.json"]
 
     def create_secrets(self):
         """Those that are named and missing, as the guide says."""
@@ -296,6 +298,38 @@ def weakened(cluster: Cluster, traffic: Traffic, report: Report):
     kill_pods(cluster, traffic, report)
 
 
+def trial(cluster: Cluster) -> int:
+    """The trial set as the guide installs it, with Debian's servers and no volumes."""
+    began, report = time.monotonic(), Report()
+    cluster.namespace, cluster.base = "trial", CHART / "examples/trial.yaml"
+    servers = {one: {"image": f"localhost/{one}", "storage": {"size": ""}} for one in ("postgres", "rabbitmq")}
+    here = {"WAYBILL_WEBHOOKS__ALLOW_HTTP": True, "WAYBILL_WEBHOOKS__ALLOWED_RANGES": "10.250.0.0/24"}
+    policies = {"ingressCidrs": ["10.250.0.2/32"], "egressCidrs": {"webhook-dispatcher": ["10.250.0.0/24"]}}
+    cluster.values = {**servers, "images": {"registry": "docker.io/waybill", "tag": "test"}, "hosts": {"console": ""},
+                      "services": {"webhook-dispatcher": {"settings": here}}, "networkPolicies": policies}
+    cluster.kubectl("create", "namespace", cluster.namespace)
+    cluster.kubectl("label", "namespace", cluster.namespace, "pod-security.kubernetes.io/enforce=restricted")
+    cluster.create_secrets()
+    cluster.apply()
+    print(f"installed after {time.monotonic() - began:.0f} s", flush=True)
+    traffic = traffic_of(cluster)
+    traffic.go_live()
+    traffic.start()
+    try:
+        with traffic.during("the trial set", report):
+            time.sleep(20)
+        report.none_failed()
+    finally:
+        report.faults += traffic.end()
+    return report.end(f"{len(traffic.accepted)} orders, {time.monotonic() - began:.0f} s")
+
+
+def traffic_of(cluster: Cluster) -> Traffic:
+    # Pods reach this machine there.
+    return Traffic("10.250.0.2", cluster.address("order-api", 8080), cluster.address("portal-api", 8080),
+                   cluster.secret("order-api", "fleet-token"), cluster.secret("portal-api", "operator-token"))
+
+
 def used(cluster: Cluster, watch: Watch, seconds: float):
     found = json.loads(cluster.own("get", "deployments", "--output", "json"))
     requests = {one["metadata"]["name"]: one["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] for one in found["items"]}
@@ -306,6 +340,8 @@ def used(cluster: Cluster, watch: Watch, seconds: float):
 def main() -> int:
     cluster = Cluster(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())
     steps = sys.argv[3:] or ["change", "rotate", "harm"]
+    if "trial" in steps:
+        return trial(cluster)
     began = time.monotonic()
     install_servers(cluster)
     prepare_postgres(cluster)
@@ -313,9 +349,7 @@ def main() -> int:
     one_pod = {service: {"replicas": {"min": 1, "max": 1}} for service in SERVICES}
     cluster.apply(**({"services": one_pod} if "weakened" in steps else {}))
     print(f"installed after {time.monotonic() - began:.0f} s", flush=True)
-    # Pods reach this machine there.
-    traffic = Traffic("10.250.0.2", cluster.address("order-api", 8080), cluster.address("portal-api", 8080),
-                      cluster.secret("order-api", "fleet-token"), cluster.secret("portal-api", "operator-token"))
+    traffic = traffic_of(cluster)
     traffic.go_live()
     watch = Watch(cluster)
     report, watched = Report(watch.alerts), time.monotonic()

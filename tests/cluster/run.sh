@@ -27,4 +27,5 @@ for service in key-management order-api portal-api wallet webhook-dispatcher; do
   done
 done
 for server in postgres:15 rabbitmq:3.10; do "$here/load.sh" "$work/state" "docker.io/waybill/$server" node-1; done
+case " ${*:2} " in *" trial "*) for server in postgres rabbitmq; do "$here/load.sh" "$work/state" "localhost/$server"; done ;; esac
 python3 "$here/run.py" "$work/programs" "$work/state" "${@:2}"

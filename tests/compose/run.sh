@@ -29,20 +29,15 @@ for service in key-management order-api portal-api wallet webhook-dispatcher; do
   # The next release, as far as Compose is concerned.
   podman tag "docker.io/waybill/$service:test" "docker.io/waybill/$service:test-2"
 done
-image() { # name, base, folder or file, target, further options of `buildah config`
-  container=$(buildah from --pull=never "$2")
-  buildah add -q "$container" "$3" "$4" >/dev/null
-  buildah config --user 0:0 --entrypoint '["/entrypoint"]' --cmd '' "${@:5}" "$container"
-  buildah commit -q "$container" "$1" >/dev/null && buildah rm "$container" >/dev/null
-}
 if [ -n "${OFFICIAL_IMAGES:-}" ]; then
   sed -n 's/^ *image: \([a-z]*:.*\)/\1/p' "$root"/deploy/compose*.yaml | sort -u | xargs -n 1 podman pull
 else
-  image localhost/postgres docker.io/waybill/postgres:15 "$here/postgres.sh" /entrypoint --env PGDATA=/var/lib/postgresql/15/docker
-  image localhost/rabbitmq docker.io/waybill/rabbitmq:3.10 "$here/rabbitmq.sh" /entrypoint --env HOME=/var/lib/rabbitmq --env RABBITMQ_LOGS=-
   caddy=$(mktemp -d) && (cd "$caddy" && apt-get download -qq --option APT::Sandbox::User=root caddy && dpkg-deb --extract caddy_*.deb tree)
-  image localhost/caddy docker.io/waybill/postgres:15 "$caddy/tree/usr/bin/caddy" /usr/bin/caddy --env XDG_DATA_HOME=/data --env XDG_CONFIG_HOME=/config \
-    --entrypoint '["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]'
+  container=$(buildah from --pull=never docker.io/waybill/postgres:15)
+  buildah add -q "$container" "$caddy/tree/usr/bin/caddy" /usr/bin/caddy >/dev/null
+  buildah config --user 0:0 --cmd '' --env XDG_DATA_HOME=/data --env XDG_CONFIG_HOME=/config \
+    --entrypoint '["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]' "$container"
+  buildah commit -q "$container" localhost/caddy >/dev/null && buildah rm "$container" >/dev/null
   rm -r "$caddy"
 fi
 exec timeout 1200 unshare --net python3 "$here/run.py"
