@@ -300,3 +300,36 @@ socket.getaddrinfo = fails
         self.assertIn("order.created", self.run_it("orders", "timeline", order["id"]).stdout)
         cancelled = self.run_it("orders", "cancel", order["id"], "--reason", "a test")
         self.assertEqual(json.loads(cancelled.stdout)["status"], "cancelled")
+
+    def test_what_follows_a_failed_delivery(self) -> None:
+        reference = new_reference()
+        orders = client(TEST_KEY).orders
+        order_id = orders.create(new_order(reference), idempotency_key=reference).order["id"]
+        orders.simulate(order_id, "driver.assigned")
+        self.assertEqual(self.run_it("orders", "reattempt", order_id).returncode, 1)
+        code = self.run_it("orders", "delivery-code", order_id)
+        self.assertRegex(code.stdout, r"^[0-9]{6}\n$")
+        orders.simulate(order_id, "order.picked_up")
+        orders.simulate(order_id, "order.failed")
+
+        address, broken = Path(self.folder, "address.json"), Path(self.folder, "broken.json")
+        address.write_text(json.dumps({**new_order(reference)["delivery"], "addressLine1": "7 Residency Road"}))
+        broken.write_text("{")
+        corrected = self.run_it("orders", "correct", order_id, "--phone", "+919800000009", "--file", str(address))
+        order = json.loads(corrected.stdout)
+        self.assertEqual(
+            (order["customer"]["phone"], order["delivery"]["addressLine1"]), ("+919800000009", "7 Residency Road")
+        )
+        for words, code_of in (([], 2), (["--file", str(broken)], 2), (["--phone", "98"], 1)):
+            self.assertEqual(self.run_it("orders", "correct", order_id, *words).returncode, code_of, words)
+
+        again = json.loads(self.run_it("orders", "reattempt", order_id, "--note", "ring twice").stdout)["reattempt"]
+        self.assertEqual((again["number"], again["note"]), (2, "ring twice"))
+        past = self.run_it("orders", "reattempt", order_id, "--date", "2020-01-31")
+        self.assertEqual((past.returncode, "  date: " in past.stderr), (1, True), past.stderr)
+        returned = json.loads(self.run_it("orders", "return", order_id).stdout)
+        self.assertEqual((returned["reattempt"], returned["returnRequestedAt"] is None), (None, False))
+        evidence = json.loads(self.run_it("orders", "evidence", order_id).stdout)
+        self.assertEqual((len(evidence["attempts"]), evidence["intact"]), (1, True))
+        for command in ("reattempt", "return", "correct", "delivery-code", "evidence"):
+            self.assertEqual(self.run_it("orders", command).returncode, 2, command)

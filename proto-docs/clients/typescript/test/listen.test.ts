@@ -558,4 +558,48 @@ describe("waybill", { concurrency: true }, () => {
     assert.equal(JSON.parse(cancelled.output).status, "cancelled");
     assert.equal((await run(["orders", "cancel"])).code, 2);
   });
+
+  test("what follows a failed delivery", async () => {
+    const directory = await stateDirectory();
+    const run = async (...parameters: string[]) => {
+      const program = new Program(directory, ["orders", ...parameters]);
+      return { code: await program.exitCode(), output: program.output };
+    };
+    const reference = newReference();
+    const { orders } = client(TEST_KEY);
+    const { id } = await orders.create(newOrder(reference), { idempotencyKey: reference });
+    await orders.simulate(id, "driver.assigned");
+    assert.equal((await run("reattempt", id)).code, 1);
+    assert.match((await run("delivery-code", id)).output, /^\d{6}\n$/);
+    await orders.simulate(id, "order.picked_up");
+    await orders.simulate(id, "order.failed");
+
+    const [address, broken] = [join(directory, "address.json"), join(directory, "broken.json")];
+    const { delivery } = newOrder(reference);
+    await writeFile(address, JSON.stringify({ ...delivery, addressLine1: "7 Residency Road" }));
+    await writeFile(broken, "{");
+    const corrected = JSON.parse(
+      (await run("correct", id, "--phone", "+919800000009", "--file", address)).output,
+    );
+    assert.deepEqual(
+      [corrected.customer.phone, corrected.delivery.addressLine1],
+      ["+919800000009", "7 Residency Road"],
+    );
+    assert.equal((await run("correct", id)).code, 2);
+    assert.equal((await run("correct", id, "--file", broken)).code, 2);
+    assert.equal((await run("correct", id, "--phone", "98")).code, 1);
+
+    const { reattempt } = JSON.parse((await run("reattempt", id, "--note", "ring twice")).output);
+    assert.deepEqual([reattempt.number, reattempt.note], [2, "ring twice"]);
+    const past = await run("reattempt", id, "--date", "2020-01-31");
+    assert.deepEqual([past.code, past.output.includes("  date: ")], [1, true], past.output);
+    const returned = JSON.parse((await run("return", id)).output);
+    assert.equal(returned.reattempt, null);
+    assert.notEqual(returned.returnRequestedAt, null);
+    const evidence = JSON.parse((await run("evidence", id)).output);
+    assert.deepEqual([evidence.attempts.length, evidence.intact], [1, true]);
+    for (const command of ["reattempt", "return", "correct", "delivery-code", "evidence"]) {
+      assert.equal((await run(command)).code, 2, command);
+    }
+  });
 });

@@ -1,7 +1,7 @@
 /** The short commands: events, orders, verify. */
 import { NoAnswerError, ServerError, WebhookError } from "../errors.js";
 import type { CursorStore, EventFilters } from "../events.js";
-import type { OrderFilters, SimulatedEvent } from "../types.js";
+import type { NewDeliveryDetails, NewReattempt, OrderFilters, SimulatedEvent } from "../types.js";
 import { constructEvent } from "../webhooks.js";
 import { diagnose, type NamedSecret } from "./diagnosis.js";
 import { Feed } from "./feed.js";
@@ -12,11 +12,14 @@ import {
   printError,
   printJson,
   readInput,
+  readJson,
   UsageError,
   untilAnswered,
   waybill,
 } from "./output.js";
 import { listenSecret, stateDirectory } from "./state.js";
+
+type NewDelivery = NonNullable<NewDeliveryDetails["delivery"]>;
 
 export async function listEvents(filters: EventFilters, signal: AbortSignal): Promise<void> {
   const { events } = waybill();
@@ -71,6 +74,42 @@ export async function listOrders(filters: OrderFilters, signal: AbortSignal): Pr
 export async function cancelOrder(id: string | undefined, reason: string | undefined): Promise<void> {
   if (!id) throw new UsageError("orders cancel needs the order's id.");
   printJson(await waybill().orders.cancel(id, reason === undefined ? {} : { reason }));
+}
+
+export async function reattemptOrder(id: string | undefined, reattempt: NewReattempt): Promise<void> {
+  if (!id) throw new UsageError("orders reattempt needs the order's id.");
+  printJson(await waybill().orders.reattempt(id, reattempt));
+}
+
+export async function returnOrder(id: string | undefined): Promise<void> {
+  if (!id) throw new UsageError("orders return needs the order's id.");
+  printJson(await waybill().orders.requestReturn(id));
+}
+
+/** The file has the address. The service checks it. */
+export async function correctDelivery(
+  id: string | undefined,
+  phone: string | undefined,
+  file: string | undefined,
+): Promise<void> {
+  if (!id) throw new UsageError("orders correct needs the order's id.");
+  if (phone === undefined && file === undefined) {
+    throw new UsageError("orders correct needs --phone, --file with the address, or both.");
+  }
+  const details: NewDeliveryDetails = {};
+  if (phone !== undefined) details.phone = phone;
+  if (file !== undefined) details.delivery = (await readJson(file)) as NewDelivery;
+  printJson(await waybill().orders.correctDelivery(id, details));
+}
+
+export async function issueDeliveryCode(id: string | undefined): Promise<void> {
+  if (!id) throw new UsageError("orders delivery-code needs the order's id.");
+  print(await waybill().orders.issueDeliveryCode(id));
+}
+
+export async function printEvidence(id: string | undefined): Promise<void> {
+  if (!id) throw new UsageError("orders evidence needs the order's id.");
+  printJson(await waybill().orders.evidence(id));
 }
 
 export async function printTimeline(id: string | undefined, signal: AbortSignal): Promise<void> {

@@ -5,12 +5,17 @@ import type { OrderFilters } from "../types.js";
 import { VERSION } from "../version.js";
 import {
   cancelOrder,
+  correctDelivery,
   createOrder,
   followEvents,
   getOrder,
+  issueDeliveryCode,
   listEvents,
   listOrders,
+  printEvidence,
   printTimeline,
+  reattemptOrder,
+  returnOrder,
   simulateOrder,
   verify,
 } from "./commands.js";
@@ -31,12 +36,17 @@ const HELP = `waybill ${VERSION}: test orders, events and webhooks on your machi
   orders get ID             print an order
   orders timeline ID        print what happened to an order, as JSON lines
   orders cancel ID          cancel an order before its pickup [--reason TEXT]
+  orders reattempt ID       ask for another attempt after a failed delivery [--date DATE] [--note TEXT]
+  orders return ID          ask for the parcel after a failed delivery
+  orders correct ID         correct the phone, the whole address (JSON), or both [--phone PHONE] [--file FILE]
+  orders delivery-code ID   print a code that the customer tells the driver
+  orders evidence ID        print an order and the records of its attempts as JSON
   orders simulate ID EVENT  move a test order; auto moves it to its end
   verify                    check a webhook's signature, and name the mistake --header 'Name: value' … [--body FILE]
       --header-prefix NAME  how the operator's headers begin; Service by default
       --tolerance SECONDS   how old the signature may be; 300 by default
 
-Without FILE the order and the body come from the standard input.
+Without FILE, create and verify read the standard input.
 Environment: WAYBILL_BASE_URL (ends with /v1), WAYBILL_API_KEY, and for verify WAYBILL_WEBHOOK_SECRET (otherwise the
 secret of listen). listen keeps its secret and its place in WAYBILL_STATE_DIRECTORY.
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused, 4 something else answers at
@@ -55,6 +65,9 @@ const OPTIONS = {
   reference: { type: "string" },
   status: { type: "string" },
   reason: { type: "string" },
+  date: { type: "string" },
+  note: { type: "string" },
+  phone: { type: "string" },
   "header-prefix": { type: "string", default: "Service" },
   tolerance: { type: "string", default: "300" },
   help: { type: "boolean", short: "h", default: false },
@@ -105,6 +118,18 @@ const COMMANDS: Record<string, Command> = {
     parametersMax: 1,
     run: ({ values, parameters: [id] }) => cancelOrder(id, values.reason),
   },
+  "orders reattempt": {
+    parametersMax: 1,
+    run: ({ values: { date, note }, parameters: [id] }) =>
+      reattemptOrder(id, { ...(date !== undefined && { date }), ...(note !== undefined && { note }) }),
+  },
+  "orders return": { parametersMax: 1, run: ({ parameters: [id] }) => returnOrder(id) },
+  "orders correct": {
+    parametersMax: 1,
+    run: ({ values, parameters: [id] }) => correctDelivery(id, values.phone, values.file),
+  },
+  "orders delivery-code": { parametersMax: 1, run: ({ parameters: [id] }) => issueDeliveryCode(id) },
+  "orders evidence": { parametersMax: 1, run: ({ parameters: [id] }) => printEvidence(id) },
   "orders timeline": { parametersMax: 1, run: ({ parameters: [id], signal }) => printTimeline(id, signal) },
   "orders simulate": { parametersMax: 2, run: ({ parameters: [id, event] }) => simulateOrder(id, event) },
   verify: {

@@ -115,6 +115,15 @@ export async function readInput(file: string | undefined): Promise<Buffer> {
   return input;
 }
 
+export async function readJson(file: string): Promise<unknown> {
+  const text = (await readInput(file)).toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`The file ${file} contains no JSON.`);
+  }
+}
+
 async function bytesOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

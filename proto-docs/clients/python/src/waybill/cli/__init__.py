@@ -31,12 +31,17 @@ HELP = f"""waybill {__version__}: test orders, events and webhooks on your machi
   orders get ID             print an order
   orders timeline ID        print what happened to an order, as JSON lines
   orders cancel ID          cancel an order before its pickup [--reason TEXT]
+  orders reattempt ID       ask for another attempt after a failed delivery [--date DATE] [--note TEXT]
+  orders return ID          ask for the parcel after a failed delivery
+  orders correct ID         correct the phone, the whole address (JSON), or both [--phone PHONE] [--file FILE]
+  orders delivery-code ID   print a code that the customer tells the driver
+  orders evidence ID        print an order and the records of its attempts as JSON
   orders simulate ID EVENT  move a test order; auto moves it to its end
   verify                    check a webhook's signature, and name the mistake --header 'Name: value' … [--body FILE]
       --header-prefix NAME  how the operator's headers begin; Service by default
       --tolerance SECONDS   how old the signature may be; 300 by default
 
-Without FILE the order and the body come from the standard input.
+Without FILE, create and verify read the standard input.
 Environment: WAYBILL_BASE_URL (ends with /v1), WAYBILL_API_KEY, and for verify WAYBILL_WEBHOOK_SECRET (otherwise the
 secret of listen). listen keeps its secret and its place in WAYBILL_STATE_DIRECTORY.
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 the key was refused, 4 something else answers at
@@ -52,6 +57,11 @@ _COMMANDS: dict[tuple[str, ...], tuple[Callable[[argparse.Namespace], Optional[i
     ("orders", "get"): (commands.get_order, 1),
     ("orders", "timeline"): (commands.print_timeline, 1),
     ("orders", "cancel"): (commands.cancel_order, 1),
+    ("orders", "reattempt"): (commands.reattempt_order, 1),
+    ("orders", "return"): (commands.return_order, 1),
+    ("orders", "correct"): (commands.correct_delivery, 1),
+    ("orders", "delivery-code"): (commands.issue_delivery_code, 1),
+    ("orders", "evidence"): (commands.print_evidence, 1),
     ("orders", "simulate"): (commands.simulate_order, 2),
     ("verify",): (commands.verify, 0),
 }
@@ -101,7 +111,9 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("words", nargs="*")
-    for name in ("forward-to", "events", "since", "idempotency-key", "file", "body", "reference", "status", "reason"):
+    for name in ("forward-to", "events", "since", "idempotency-key", "file", "body", "reference", "status"):
+        parser.add_argument(f"--{name}")
+    for name in ("reason", "date", "note", "phone"):
         parser.add_argument(f"--{name}")
     for flag in ("print-secret", "json", "version"):
         parser.add_argument(f"--{flag}", action="store_true")

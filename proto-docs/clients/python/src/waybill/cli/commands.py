@@ -19,6 +19,7 @@ from .output import (
     UsageError,
     explain,
     read_input,
+    read_json,
     say,
     say_error,
     say_json,
@@ -91,6 +92,35 @@ def list_orders(options: Namespace) -> None:
 def cancel_order(options: Namespace) -> None:
     [order_id] = _parameters(options, 1, "orders cancel needs the order's id.")
     say_json(waybill().orders.cancel(order_id, reason=options.reason))
+
+
+def reattempt_order(options: Namespace) -> None:
+    [order_id] = _parameters(options, 1, "orders reattempt needs the order's id.")
+    say_json(waybill().orders.reattempt(order_id, date=options.date, note=options.note))
+
+
+def return_order(options: Namespace) -> None:
+    [order_id] = _parameters(options, 1, "orders return needs the order's id.")
+    say_json(waybill().orders.request_return(order_id))
+
+
+def correct_delivery(options: Namespace) -> None:
+    """The file has the address. The service checks it."""
+    [order_id] = _parameters(options, 1, "orders correct needs the order's id.")
+    if options.phone is None and options.file is None:
+        raise UsageError("orders correct needs --phone, --file with the address, or both.")
+    delivery = None if options.file is None else read_json(options.file)
+    say_json(waybill().orders.correct_delivery(order_id, phone=options.phone, delivery=delivery))
+
+
+def issue_delivery_code(options: Namespace) -> None:
+    [order_id] = _parameters(options, 1, "orders delivery-code needs the order's id.")
+    say(waybill().orders.issue_delivery_code(order_id))
+
+
+def print_evidence(options: Namespace) -> None:
+    [order_id] = _parameters(options, 1, "orders evidence needs the order's id.")
+    say_json(waybill().orders.evidence(order_id))
 
 
 def print_timeline(options: Namespace) -> None:

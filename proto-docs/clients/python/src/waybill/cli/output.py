@@ -9,7 +9,7 @@ import re
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from .._call import ExchangeResult
 from .._http import UNKNOWN_HOST
@@ -124,3 +124,10 @@ def read_input(file: Optional[str]) -> bytes:
     if len(content) > INPUT_MAX_BYTES:
         raise LocalError("The input is larger than 1 MiB.")
     return content
+
+
+def read_json(file: str) -> Any:
+    try:
+        return json.loads(read_input(file))
+    except (ValueError, RecursionError):
+        raise UsageError(f"The file {file} contains no JSON.") from None
