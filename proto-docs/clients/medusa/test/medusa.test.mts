@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,6 +41,7 @@ const OTHER_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 let shop: Shop;
 let catalogue: Catalogue;
 let cliEnv: NodeJS.ProcessEnv;
+let state: string;
 let secret: string;
 let database: Database;
 let listener: ChildProcess | undefined;
@@ -51,7 +52,7 @@ let uncancelled: { orderId: string; deliveryId: string } | undefined;
 
 before(async () => {
   await writeReadmeFiles();
-  const state = await mkdtemp(join(tmpdir(), "medusa-"));
+  state = await mkdtemp(join(tmpdir(), "medusa-"));
   const own = { WAYBILL_STATE_DIRECTORY: state, WAYBILL_API_KEY: variable("TEST_KEY") };
   cliEnv = { ...process.env, ...own, WAYBILL_BASE_URL: BASE_URL };
   const { stdout } = await promisify(execFile)(process.execPath, [CLI, "listen", "--print-secret"], {
@@ -76,6 +77,7 @@ after(async () => {
   proxy.close();
   await shop?.stop();
   await database?.end();
+  if (state) await rm(state, { recursive: true, force: true });
 });
 
 test("an order with an unusable address is refused; corrected, it is fulfilled", TIMEOUT, async () => {
