@@ -167,12 +167,12 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
   test.skip(!isInstalled("php"), "`make test` installs the others");
   const folder = shop();
   const calls: string[] = [];
-  // The first attempt fails; a second reading of the feed is refused, which ends the reader.
+  // The first attempt fails, and the second one is refused; a second reading of the feed is refused, which ends the reader.
   const server = createServer((request, response) => {
     calls.push(`${request.method} ${request.url} ${request.headers["idempotency-key"] ?? ""}`.trim());
     const isOrder = request.method === "POST";
-    const isFirst = calls.filter((call) => call.startsWith(String(request.method))).length === 1;
-    response.statusCode = isOrder ? (isFirst ? 503 : 201) : isFirst ? 200 : 401;
+    const number = calls.filter((call) => call.startsWith(String(request.method))).length;
+    response.statusCode = (isOrder ? [503, 400, 201] : [200, 401])[number - 1] ?? 500;
     request.resume().on("end", () => response.end(JSON.stringify(isOrder ? ORDER : feed())));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -188,6 +188,8 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     const failed = JSON.parse((await php("shop.php", "list")).stdout)[0];
     expect(failed).toMatchObject({ state: "failed", attempts: 1, error: "503 " });
     await php("shop.php", "retry", "3001");
+    // After a 400, the corrected order is sent.
+    await php("shop.php", "place", "3001");
     await php("shop.php", "place", "3001");
     const ended = await php("shop.php", "follow").catch((error) => error);
     expect(`${ended.stdout}${ended.stderr}`).toContain("the feed answers 401");
@@ -195,8 +197,7 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     expect(created).toMatchObject({ state: "created", service_id: "ord_1", due_at: null });
     expect(created).toMatchObject({ status: "delivered", collected_paise: 900 });
     expect(calls).toEqual([
-      "POST /v1/integration/orders my-shop-3001",
-      "POST /v1/integration/orders my-shop-3001",
+      ...Array(3).fill("POST /v1/integration/orders my-shop-3001"),
       "GET /v1/integration/events?limit=100&waitSeconds=0",
       "GET /v1/integration/events?limit=100&waitSeconds=25&startingAfter=at_1",
     ]);
