@@ -320,8 +320,8 @@ socket.getaddrinfo = fails
         self.assertEqual(
             (order["customer"]["phone"], order["delivery"]["addressLine1"]), ("+919800000009", "7 Residency Road")
         )
-        for words, code_of in (([], 2), (["--file", str(broken)], 2), (["--phone", "98"], 1)):
-            self.assertEqual(self.run_it("orders", "correct", order_id, *words).returncode, code_of, words)
+        for words, exit_code in (("", 2), (f"--file {broken}", 2), ("--phone 98", 1)):
+            self.assertEqual(self.run_it("orders", "correct", order_id, *words.split()).returncode, exit_code, words)
 
         again = json.loads(self.run_it("orders", "reattempt", order_id, "--note", "ring twice").stdout)["reattempt"]
         self.assertEqual((again["number"], again["note"]), (2, "ring twice"))
