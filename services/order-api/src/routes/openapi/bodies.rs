@@ -143,7 +143,7 @@ enum NewPayment {
 struct NewPrepaidPayment {
     /// How the customer pays you.
     payment_type: Prepaid,
-    /// The delivery fee that you decided on; a live order takes it from your wallet.
+    /// What you pay the operator for this delivery, as you agreed with them; a live order takes it from your wallet.
     delivery_fee_paise: DeliveryFee,
     /// Value of the order.
     order_value_paise: Option<Amount>,
@@ -160,7 +160,7 @@ struct NewPrepaidPayment {
 struct NewCodPayment {
     /// How the customer pays you.
     payment_type: Cod,
-    /// The delivery fee that you decided on; a live order takes it from your wallet.
+    /// What you pay the operator for this delivery, as you agreed with them; a live order takes it from your wallet.
     delivery_fee_paise: DeliveryFee,
     /// Value of the order.
     order_value_paise: Option<Amount>,
