@@ -198,7 +198,7 @@ fn of_evidence(samples: &Samples) -> anyhow::Result<[Operation; 2]> {
 
 fn of_events(samples: &Samples) -> [Operation; 2] {
     let events = webhooks::of_orders(samples);
-    let [(name, event, body), (_, _, other), ..] = events;
+    let [(name, event, body), (_, _, created), (_, _, assigned), ..] = events;
     let page = |bodies: &[&str]| {
         let bodies: Vec<_> = bodies.iter().map(|body| body.as_bytes().to_vec()).collect();
         let next = FeedPosition::before(samples.order(Mode::Live, &[]).created_at);
@@ -209,7 +209,7 @@ fn of_events(samples: &Samples) -> [Operation; 2] {
         |id| Operation::new(id).headers(&["Webhook-Header-Prefix"]).errors(with_key(KeyScope::ReadEvents));
     [
         of_all("listEvents")
-            .answer("page", "Two events", page(&[&body, &other]))
+            .answer("page", "Two events", page(&[&created, &assigned]))
             .answer("empty", "No event yet", page(&[]))
             .errors([too_many, feed::unknown_cursor()]),
         of_all("getEvent").answer(name, event, body).errors([errors::event_not_found()]),
