@@ -1,7 +1,8 @@
 import { Skeleton, Table, VisuallyHidden } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import classes from "./data-table.module.css";
 import { Fact, Facts } from "./facts";
+import { useHasDialog } from "./open-dialogs";
 import { useFocusHandover } from "./use-focus-handover";
 import { useIsPhone } from "./use-is-phone";
 
@@ -38,9 +39,21 @@ const SKELETON_ROWS = ["one", "two", "three"];
 
 /** A table; on a phone, a list of cards. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const isPhone = useIsPhone();
+  const hasCards = useHasCards();
   if (!props.isLoading && props.rows.length === 0) return props.empty;
-  return isPhone ? <Cards {...props} /> : <Rows {...props} />;
+  return hasCards ? <Cards {...props} /> : <Rows {...props} />;
+}
+
+/**
+ * Follows the width of the window, but not while a dialog is open: a row may have opened it, and the change replaces all rows,
+ * with what was typed in their dialogs.
+ */
+function useHasCards(): boolean {
+  const isPhone = useIsPhone();
+  const hasDialog = useHasDialog();
+  const [hasCards, setHasCards] = useState(isPhone);
+  if (hasCards !== isPhone && !hasDialog) setHasCards(isPhone);
+  return hasCards;
 }
 
 function Rows<Row>({ label, columns, rows, rowKey, rowClass, isLoading }: DataTableProps<Row>) {

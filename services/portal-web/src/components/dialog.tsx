@@ -1,5 +1,6 @@
 import { Modal, type ModalProps } from "@mantine/core";
 import { type ReactNode, useLayoutEffect } from "react";
+import { countDialog, openDialogs } from "./open-dialogs";
 import { headingOf, sectionOf, useFocusHandover } from "./use-focus-handover";
 
 interface Home {
@@ -10,8 +11,6 @@ interface Home {
 
 /** The control that opened the first dialog, its section and its page. */
 let home: Home = { opener: null, section: null, pathname: "" };
-/** A dialog may open another one, on top of it or in its place. */
-let open = 0;
 let closing: number | undefined;
 
 /**
@@ -22,10 +21,10 @@ export function Dialog(props: ModalProps) {
   const { opened } = props;
   useLayoutEffect(() => {
     if (!opened) return;
-    open += 1;
+    countDialog(1);
     rememberHome();
     return () => {
-      open -= 1;
+      countDialog(-1);
       window.clearTimeout(closing);
       closing = window.setTimeout(goHome);
     };
@@ -39,7 +38,7 @@ export function DialogStep({ children }: { children: ReactNode }) {
 }
 
 function rememberHome() {
-  if (open > 1 || closing !== undefined) return;
+  if (openDialogs() > 1 || closing !== undefined) return;
   const active = document.activeElement as HTMLElement | null;
   const menu = active?.closest("[role=menu]");
   const opener = menu ? document.querySelector<HTMLElement>(`[aria-controls="${menu.id}"]`) : active;
@@ -53,7 +52,7 @@ function goHome() {
   const isLost = !active || active === document.body || active.closest("[role=dialog]");
   const { opener, section, pathname } = home;
   // A new page takes the focus itself.
-  if (open > 0 || !isLost || window.location.pathname !== pathname) return;
+  if (openDialogs() > 0 || !isLost || window.location.pathname !== pathname) return;
   const isUsable = opener?.isConnected && opener !== document.body && !opener.matches(":disabled");
   (isUsable ? opener : headingOf(section))?.focus({ preventScroll: true });
 }

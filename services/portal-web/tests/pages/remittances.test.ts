@@ -11,7 +11,7 @@ import {
 } from "../support/business";
 import { check } from "../support/page-checks";
 import { heading, row, rowsOf } from "../support/pages";
-import { expect, test } from "../support/test";
+import { DESKTOP, expect, PHONE, test } from "../support/test";
 
 const COD = { payment: { paymentType: "cod", deliveryFeePaise: 4_900, codAmountPaise: 125_050 } };
 
@@ -78,7 +78,11 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(discrepancy.getByText("Nobody")).toBeVisible();
   await discrepancy.getByRole("button", { name: "Assign paid-2" }).click();
   await dialog.getByLabel("Owner").fill("Ravi");
+  // The rows become cards only when their dialog has closed.
+  await page.setViewportSize(PHONE);
   await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("list", { name: "Discrepancies" }).getByText("Ravi")).toBeVisible();
+  await page.setViewportSize(DESKTOP);
   await expect(discrepancy.getByText("Ravi")).toBeVisible();
   // Finance staff clears it without reading orders.
   const finance = await visit();
@@ -89,8 +93,8 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   // Closed, it leaves the list and stays with the business.
   await discrepancy.getByRole("button", { name: "Assign paid-2" }).click();
   await expect(dialog.getByText("Paid out", { exact: true })).toBeVisible();
-  await check(page, "operator-discrepancy");
   await dialog.getByLabel("Closed, because").fill("Paid by hand");
+  await check(page, "operator-discrepancy", { bothSizes: true });
   await dialog.getByRole("button", { name: "Close discrepancy" }).click();
   await expect(discrepancy).toHaveCount(0);
   await page.goto(`/operator/businesses/${business.id}?tab=cash`);

@@ -34,20 +34,21 @@ const RESPONSES = [
 export function LogFilters(props: LogFiltersProps) {
   const isPhone = useIsPhone();
   const [isOpen, { toggle }] = useDisclosure(false);
-  if (!isPhone) return <Fields {...props} />;
   return (
     <>
-      <Button
-        variant="default"
-        size="xs"
-        mb="sm"
-        leftSection={<IconFilter size={14} aria-hidden />}
-        aria-expanded={isOpen}
-        onClick={toggle}
-      >
-        {props.count > 0 ? `Filters (${props.count})` : "Filters"}
-      </Button>
-      <Collapse expanded={isOpen}>
+      {isPhone && (
+        <Button
+          variant="default"
+          size="xs"
+          mb="sm"
+          leftSection={<IconFilter size={14} aria-hidden />}
+          aria-expanded={isOpen}
+          onClick={toggle}
+        >
+          {props.count > 0 ? `Filters (${props.count})` : "Filters"}
+        </Button>
+      )}
+      <Collapse expanded={isOpen || !isPhone}>
         <Fields {...props} />
       </Collapse>
     </>
