@@ -46,8 +46,6 @@ test.beforeAll(async ({ request }) => {
 test.beforeEach(async ({ context, page }) => {
   await context.addCookies(session.cookies);
   await page.goto("/#quick-start");
-  // The loaded keys move the tabs below, and a click on a moving tab is lost.
-  await page.getByRole("button", { name: "Create another Test key" }).waitFor();
   await page.getByLabel("Insert your key into the code below").fill(key);
 });
 test.afterAll(async () => {
@@ -171,6 +169,32 @@ test.describe("the commands", () => {
     expect(curl).toMatch(
       /^@'\n\{[^']+\n\}\n'@ \| curl\.exe -sS -i 'http[^']+' `\n( {2}-H '[^']+' `\n){3} {2}-d '@-'$/,
     );
+  });
+
+  test("do not move when the keys are loaded", async ({ page }) => {
+    const keys = /\/v1\/portal\/api-keys\?/;
+    const tabs = page.getByRole("tablist", { name: "Language" });
+    const top = () => tabs.evaluate((list) => Math.round(list.getBoundingClientRect().top + window.scrollY));
+    for (const size of [DESKTOP, PHONE]) {
+      let load = () => {};
+      const isWanted = new Promise<void>((go) => {
+        load = go;
+      });
+      await page.route(keys, async (route) => {
+        await isWanted;
+        await route.continue();
+      });
+      await page.setViewportSize(size);
+      await page.reload();
+      // On a phone, the checklist is above.
+      await expect(page.getByText(/^\d+ of \d+ done$/)).toBeVisible();
+      await expect(page.getByRole("button", { name: "Create a Test key" })).toBeDisabled();
+      const before = await top();
+      load();
+      await expect(page.getByRole("button", { name: "Create another Test key" })).toBeEnabled();
+      expect(await top()).toBe(before);
+      await page.unroute(keys);
+    }
   });
 
   test("wait for the list of packages, and install only those that this service has", async ({ page }) => {

@@ -101,22 +101,19 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
   const canCreate = useMay("manage_integration");
   const [isCreating, { open, close }] = useDisclosure(false);
   const testKey = keys.rows.find((key) => key.mode === "test" && keyState(key).works);
+  // Both texts have two lines, so that the page does not move when the keys are loaded.
+  const shown = (
+    <Text c="dimmed">
+      {testKey ? "Your key is" : "A Test key starts with"}{" "}
+      <InlineCode>{testKey ? maskedKey(testKey) : prefix}</InlineCode>.<br />
+      {testKey ? "It was shown once, when it was created." : "It is shown once, when you create it."}
+    </Text>
+  );
   return (
     <Stack gap="xs" align="flex-start">
-      {keys.isPending ? (
-        <Skeleton height={20} width="60%" />
-      ) : testKey ? (
-        <Text c="dimmed">
-          Your key is <InlineCode>{maskedKey(testKey)}</InlineCode>. The full key was shown once, when it was
-          created.
-        </Text>
-      ) : (
-        <Text c="dimmed">
-          A Test key starts with <InlineCode>{prefix}</InlineCode>. It is shown once, when you create it.
-        </Text>
-      )}
-      {canCreate && !keys.isPending && (
-        <Button size="xs" variant={testKey ? "default" : "filled"} onClick={open}>
+      {keys.isPending ? <Skeleton>{shown}</Skeleton> : shown}
+      {canCreate && (
+        <Button size="xs" variant={testKey ? "default" : "filled"} disabled={keys.isPending} onClick={open}>
           {testKey ? "Create another Test key" : "Create a Test key"}
         </Button>
       )}
