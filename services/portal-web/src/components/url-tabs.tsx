@@ -1,5 +1,5 @@
-import { Tabs } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Skeleton, Tabs } from "@mantine/core";
+import { type ReactNode, Suspense } from "react";
 import { useSearchParams } from "react-router-dom";
 import classes from "./url-tabs.module.css";
 
@@ -7,6 +7,7 @@ interface UrlTab {
   /** Its name in the URL. */
   value: string;
   label: string;
+  /** May be loaded on demand. */
   panel: ReactNode;
 }
 
@@ -31,7 +32,7 @@ export function UrlTabs({ tabs }: { tabs: UrlTab[] }) {
       </Tabs.List>
       {tabs.map(({ value, panel }) => (
         <Tabs.Panel key={value} value={value}>
-          {panel}
+          <Suspense fallback={<Skeleton height={360} radius="lg" />}>{panel}</Suspense>
         </Tabs.Panel>
       ))}
     </Tabs>

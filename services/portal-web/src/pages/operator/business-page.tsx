@@ -1,4 +1,5 @@
 import { Group, Stack, Text } from "@mantine/core";
+import { lazy } from "react";
 import { useParams } from "react-router-dom";
 import { type BusinessDetails, useBusiness } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
@@ -9,18 +10,26 @@ import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { UrlTabs } from "../../components/url-tabs";
-import { BusinessApprovals } from "./business-approvals";
-import { BusinessAuditLog } from "./business-audit-log";
-import { BusinessCash } from "./business-cash";
-import { BusinessClosing } from "./business-closing";
-import { BusinessContact } from "./business-contact";
-import { BusinessHealthPart } from "./business-health";
-import { BusinessOrders } from "./business-orders";
-import { BusinessPeople } from "./business-people";
 import { BusinessStatus } from "./business-status";
 import { BusinessWallet } from "./business-wallet";
 import { PendingRequests } from "./pending-requests";
-import { StaffNotes } from "./staff-notes";
+
+// All tabs but the first are loaded on demand, to keep the first visit small.
+const BusinessApprovals = lazy(async () => ({
+  default: (await import("./business-approvals")).BusinessApprovals,
+}));
+const BusinessAuditLog = lazy(async () => ({
+  default: (await import("./business-audit-log")).BusinessAuditLog,
+}));
+const BusinessCash = lazy(async () => ({ default: (await import("./business-cash")).BusinessCash }));
+const BusinessClosing = lazy(async () => ({ default: (await import("./business-closing")).BusinessClosing }));
+const BusinessContact = lazy(async () => ({ default: (await import("./business-contact")).BusinessContact }));
+const BusinessHealthPart = lazy(async () => ({
+  default: (await import("./business-health")).BusinessHealthPart,
+}));
+const BusinessOrders = lazy(async () => ({ default: (await import("./business-orders")).BusinessOrders }));
+const BusinessPeople = lazy(async () => ({ default: (await import("./business-people")).BusinessPeople }));
+const StaffNotes = lazy(async () => ({ default: (await import("./staff-notes")).StaffNotes }));
 
 export function Component() {
   const { businessId = "" } = useParams();

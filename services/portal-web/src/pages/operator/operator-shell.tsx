@@ -1,6 +1,6 @@
 import { Burger, Center, Loader, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Link, NavLink } from "react-router-dom";
 import { useWaitingApprovals } from "../../api/operator-approvals";
 import { may, useOperatorSession } from "../../api/operator-session";
@@ -11,25 +11,37 @@ import shell from "../../app/shell.module.css";
 import { useFocusOnArrival } from "../../app/use-focus-on-arrival";
 import { ErrorState } from "../../components/error-state";
 import { CONSOLE_PAGES } from "./console-pages";
-import { OperatorLogIn } from "./operator-log-in";
 import { ACCOUNT_PATH, accountLabel, EXPORTS_PATH, OperatorMenu } from "./operator-menu";
 import classes from "./operator-shell.module.css";
 import { PermittedPage } from "./permitted-page";
-import { RequiredSetUpPage } from "./required-set-up";
 import { SearchOrders } from "./search-orders";
 
-/** Frame of the operator's pages. The login replaces the page at its own address, so that it opens afterwards. */
+// Loaded on demand, because most visits need neither.
+const OperatorLogIn = lazy(async () => ({ default: (await import("./operator-log-in")).OperatorLogIn }));
+const RequiredSetUpPage = lazy(async () => ({
+  default: (await import("./required-set-up")).RequiredSetUpPage,
+}));
+
+const LOADING = (
+  <Center mih="100vh">
+    <Loader size="sm" role="status" aria-label="Loading the console" />
+  </Center>
+);
+
 export function Component() {
+  return (
+    <Suspense fallback={LOADING}>
+      <Console />
+    </Suspense>
+  );
+}
+
+/** Frame of the operator's pages. The login replaces the page at its own address, so that it opens afterwards. */
+function Console() {
   const { data: session, error, isPending, refetch } = useOperatorSession();
   // Holds the set-up of a required second factor until the person has stored the recovery codes.
   const [isSettingUp, setIsSettingUp] = useState(false);
-  if (isPending) {
-    return (
-      <Center mih="100vh">
-        <Loader size="sm" role="status" aria-label="Loading the console" />
-      </Center>
-    );
-  }
+  if (isPending) return LOADING;
   const isRequired = session?.mfaEnrolmentRequired === true;
   if (isRequired && !isSettingUp) setIsSettingUp(true);
   if (session && isSettingUp) return <RequiredSetUpPage onDone={() => setIsSettingUp(false)} />;

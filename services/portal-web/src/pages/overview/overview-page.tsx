@@ -1,3 +1,4 @@
+import { lazy, Suspense } from "react";
 import type { Home } from "../../api/home";
 import { useHome } from "../../api/home";
 import { useStatus } from "../../api/status";
@@ -5,7 +6,11 @@ import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { HomePart } from "./home-part";
-import { Onboarding } from "./onboarding";
+
+// Most visits are after the first live order, and need no quick start.
+const Onboarding = lazy(async () => ({ default: (await import("./onboarding")).Onboarding }));
+
+const LOADING = <Loading what="Loading the overview" height={360} radius="lg" />;
 
 /** The home page: the way to the first live order, and afterwards what happens today. */
 export function Component() {
@@ -22,9 +27,11 @@ export function Component() {
         }
       />
       {isLive === undefined ? (
-        <Loading what="Loading the overview" height={360} radius="lg" />
+        LOADING
       ) : !isLive ? (
-        <Onboarding />
+        <Suspense fallback={LOADING}>
+          <Onboarding />
+        </Suspense>
       ) : home.data ? (
         <HomePart home={home.data} />
       ) : (

@@ -1,6 +1,6 @@
 import { Anchor, Button, PasswordInput, SegmentedControl, Skeleton, Stack, Tabs, Text } from "@mantine/core";
-import { useDisclosure, useLocalStorage } from "@mantine/hooks";
-import { type ReactNode, useState } from "react";
+import { useLocalStorage } from "@mantine/hooks";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { Link } from "react-router-dom";
 import { useApiKeys } from "../../api/api-keys";
 import { docsUrl, useConfig } from "../../api/config";
@@ -9,7 +9,6 @@ import { useMay } from "../../app/session";
 import { CodeBlock, InlineCode } from "../../components/code-block";
 import { ErrorState } from "../../components/error-state";
 import { Section } from "../../components/section";
-import { CreateKeyDialog } from "../api-keys/create-key-dialog";
 import { keyState, maskedKey } from "../api-keys/key-state";
 import classes from "./quick-start.module.css";
 import {
@@ -23,6 +22,10 @@ import {
   USUAL_SHELL,
 } from "./snippets";
 import { useReference } from "./use-reference";
+
+const CreateKeyDialog = lazy(async () => ({
+  default: (await import("../api-keys/create-key-dialog")).CreateKeyDialog,
+}));
 
 /** The first test order: a key, a ready-to-run request, its result, and its webhooks. */
 export function QuickStart() {
@@ -99,7 +102,8 @@ interface KeyStepProps {
 function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
   const keys = useApiKeys();
   const canCreate = useMay("manage_integration");
-  const [isCreating, { open, close }] = useDisclosure(false);
+  // Unknown until the first click, which loads the dialog. Closed, it still shows the new key.
+  const [isCreating, setIsCreating] = useState<boolean>();
   const testKey = keys.rows.find((key) => key.mode === "test" && keyState(key).works);
   // Both texts have two lines, so that the page does not move when the keys are loaded.
   const shown = (
@@ -113,7 +117,12 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
     <Stack gap="xs" align="flex-start">
       {keys.isPending ? <Skeleton>{shown}</Skeleton> : shown}
       {canCreate && (
-        <Button size="xs" variant={testKey ? "default" : "filled"} disabled={keys.isPending} onClick={open}>
+        <Button
+          size="xs"
+          variant={testKey ? "default" : "filled"}
+          disabled={keys.isPending}
+          onClick={() => setIsCreating(true)}
+        >
           {testKey ? "Create another Test key" : "Create a Test key"}
         </Button>
       )}
@@ -135,11 +144,15 @@ function KeyStep({ prefix, apiKey, onApiKey }: KeyStepProps) {
         value={apiKey}
         onChange={(event) => onApiKey(event.currentTarget.value)}
       />
-      <CreateKeyDialog
-        opened={isCreating}
-        onClose={close}
-        onCreated={(key) => key.mode === "test" && onApiKey(key.key)}
-      />
+      {isCreating !== undefined && (
+        <Suspense fallback={null}>
+          <CreateKeyDialog
+            opened={isCreating}
+            onClose={() => setIsCreating(false)}
+            onCreated={(key) => key.mode === "test" && onApiKey(key.key)}
+          />
+        </Suspense>
+      )}
     </Stack>
   );
 }

@@ -1,16 +1,16 @@
-import { Group, Skeleton, Tabs } from "@mantine/core";
-import { lazy, Suspense } from "react";
-import { useParams, useSearchParams } from "react-router-dom";
+import { Group, Skeleton } from "@mantine/core";
+import { lazy } from "react";
+import { useParams } from "react-router-dom";
 import { type Endpoint, useEndpoint } from "../../api/webhooks";
 import { BackLink } from "../../components/back-link";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
+import { UrlTabs } from "../../components/url-tabs";
 import { EndpointActions } from "./endpoint-actions";
 import { EndpointNotices } from "./endpoint-notices";
 import { connectionTestLabel, ENDPOINT_STATUSES } from "./labels";
-import classes from "./webhooks.module.css";
 
 export function Component() {
   const { endpointId = "" } = useParams();
@@ -61,11 +61,9 @@ const TABS = [
     label: "Settings",
     Panel: lazy(async () => ({ default: (await import("./endpoint-settings")).EndpointSettings })),
   },
-] as const;
+];
 
 function Details({ endpoint }: { endpoint: Endpoint }) {
-  const [search, setSearch] = useSearchParams();
-  const tab = TABS.find((one) => one.value === search.get("tab"))?.value ?? "deliveries";
   return (
     <>
       <PageHeader
@@ -74,26 +72,7 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
         actions={<EndpointActions endpoint={endpoint} />}
       />
       <EndpointNotices endpoint={endpoint} />
-      <Tabs
-        value={tab}
-        onChange={(value) => setSearch(value === "deliveries" ? {} : { tab: value ?? "" }, { replace: true })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md" className={classes.tabs}>
-          {TABS.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {TABS.map(({ value, Panel }) => (
-          <Tabs.Panel key={value} value={value}>
-            <Suspense fallback={<Skeleton height={360} radius="lg" />}>
-              <Panel endpoint={endpoint} />
-            </Suspense>
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <UrlTabs tabs={TABS.map(({ Panel, ...tab }) => ({ ...tab, panel: <Panel endpoint={endpoint} /> }))} />
     </>
   );
 }
