@@ -1,14 +1,10 @@
 import { Text } from "@mantine/core";
-import type { components } from "../api/schema";
+import type { Cash } from "../api/cash";
 import { CASH_STATUSES, cashDifference } from "../format/cash-labels";
+import { dayInIndia } from "../format/day";
 import { statusLabel } from "../format/status-label";
 import { StatusBadge } from "./status-badge";
 import { Time } from "./time";
-
-/** India has one time zone, without summer time. */
-const INDIA_AHEAD_MS = 5.5 * 3_600_000;
-
-type Cash = components["schemas"]["CashView"];
 
 /** How far the operator is with a difference. Nobody clears an open one yet. */
 const DIFFERENCE_STATES: Record<string, string> = {
@@ -33,8 +29,7 @@ export function CashStatus({ cash }: { cash: Cash }) {
 
 /** Marks a promised day that is over. Days are those of India, like the promise. */
 export function CashLate({ promisedOn }: { promisedOn: string }) {
-  const today = new Date(Date.now() + INDIA_AHEAD_MS).toISOString().slice(0, 10);
-  if (promisedOn >= today) return null;
+  if (promisedOn >= dayInIndia(new Date())) return null;
   return (
     <Text span size="xs" c="var(--tone-bad)">
       Late

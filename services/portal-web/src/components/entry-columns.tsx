@@ -7,7 +7,7 @@ import { formatDate } from "../format/time";
 import { InlineCode } from "./code-block";
 import type { Column } from "./data-table";
 import classes from "./entry-columns.module.css";
-import { Money } from "./money";
+import { Money, moneyColumn } from "./money";
 import { Time } from "./time";
 
 /** The columns of a statement. The console has no pages of orders. */
@@ -21,13 +21,7 @@ export function entryColumns({ linksOrders }: { linksOrders: boolean }): Column<
     },
     { key: "at", header: "Time", width: "22%", render: (entry) => <Time at={entry.createdAt} /> },
     { key: "amount", header: "Amount", width: "18%", align: "end", render: amount },
-    {
-      key: "balance",
-      header: "Balance after",
-      width: "18%",
-      align: "end",
-      render: (entry) => <Money paise={entry.balanceAfterPaise} />,
-    },
+    moneyColumn<WalletEntry>("balance", "Balance after", "18%", (entry) => entry.balanceAfterPaise),
   ];
 }
 

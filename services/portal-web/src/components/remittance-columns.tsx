@@ -4,7 +4,7 @@ import { Link } from "react-router-dom";
 import type { components } from "../api/schema";
 import { formatDay } from "../format/day";
 import type { Column } from "./data-table";
-import { Money } from "./money";
+import { moneyColumn } from "./money";
 
 type Remittance = components["schemas"]["RemittanceView"];
 
@@ -29,13 +29,7 @@ export function remittanceColumns(
     },
     { key: "day", header: "Paid on", width: "20%", render: ({ paidOn }) => formatDay(paidOn) },
     { key: "orders", header: "Orders", width: "12%", align: "end", render: ({ orders }) => orders },
-    {
-      key: "total",
-      header: "Amount",
-      width: "20%",
-      align: "end",
-      render: ({ totalPaise }) => <Money paise={totalPaise} />,
-    },
+    moneyColumn<Remittance>("total", "Amount", "20%", ({ totalPaise }) => totalPaise),
     {
       key: "csv",
       header: "Download",

@@ -1,8 +1,8 @@
-import { useCallback, useMemo } from "react";
-import { useSearchParams } from "react-router-dom";
+import { useMemo } from "react";
 import type { EntryFilter } from "../api/wallet";
 import { endOfDay, startOfDay } from "../format/day";
 import { ENTRY_KINDS } from "../format/entry-labels";
+import { useUrlFilter } from "./use-url-filter";
 import { useValidPeriod } from "./use-valid-period";
 
 /** The fields of the filter: days, not times. */
@@ -13,37 +13,18 @@ export interface EntryFields {
   orderReference?: string;
 }
 
-/** The filter, stored in the URL so that it survives a reload and can be bookmarked. */
+const FIELDS = ["kind", "from", "to", "orderReference"] as const;
+
+/** The filter of a statement, in the URL. An unknown kind is none. */
 export function useEntryFilter() {
-  const [search, setSearch] = useSearchParams();
-  const fields = useMemo(() => read(search), [search]);
-  const { kind, orderReference } = fields;
-  const { from, to } = useValidPeriod(fields);
+  const { filter: given, change } = useUrlFilter<EntryFields>(FIELDS);
+  const kind = given.kind && given.kind in ENTRY_KINDS ? given.kind : undefined;
+  const { orderReference } = given;
+  const { from, to } = useValidPeriod(given);
   const filter = useMemo(
-    () => filterOf({ kind, from, to, orderReference }),
+    (): EntryFilter => ({ kind, since: startOfDay(from), until: endOfDay(to), orderReference }),
     [kind, from, to, orderReference],
   );
-  const change = useCallback(
-    (changed: EntryFields) => {
-      const given = Object.entries({ ...fields, ...changed }).filter(([, value]) => value);
-      setSearch(Object.fromEntries(given), { replace: true, preventScrollReset: true });
-    },
-    [fields, setSearch],
-  );
-  const isFiltered = Object.values(fields).some(Boolean);
-  return { fields, filter, change, isFiltered };
-}
-
-function read(search: URLSearchParams): EntryFields {
-  const kind = search.get("kind") ?? "";
-  return {
-    kind: kind in ENTRY_KINDS ? kind : undefined,
-    from: search.get("from") ?? undefined,
-    to: search.get("to") ?? undefined,
-    orderReference: search.get("orderReference") ?? undefined,
-  };
-}
-
-function filterOf({ kind, from, to, orderReference }: EntryFields): EntryFilter {
-  return { kind, since: startOfDay(from), until: endOfDay(to), orderReference };
+  const fields = { ...given, kind };
+  return { fields, filter, change, isFiltered: Object.values(fields).some(Boolean) };
 }

@@ -11,7 +11,10 @@ export function useUrlFilter<Filter extends object>(fields: readonly (keyof Filt
   const change = useCallback(
     (changed: Filter) => {
       const entries = Object.entries({ ...filter, ...changed }).filter(([, value]) => value);
-      setSearch(Object.fromEntries(entries) as Record<string, string>, { replace: true });
+      setSearch(Object.fromEntries(entries) as Record<string, string>, {
+        replace: true,
+        preventScrollReset: true,
+      });
     },
     [filter, setSearch],
   );

@@ -1,9 +1,8 @@
 // Labels of cash statuses and ages.
-import type { components } from "../api/schema";
+import type { Cash } from "../api/cash";
 import { formatPaise } from "./money";
 import type { StatusLabel } from "./status-label";
 
-type Cash = components["schemas"]["CashView"];
 type Amounts = Pick<Cash, "expectedPaise" | "collectedPaise" | "handedOverPaise" | "settledPaise">;
 
 export const CASH_STATUSES: Record<string, StatusLabel> = {

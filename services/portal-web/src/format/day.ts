@@ -18,6 +18,11 @@ export function formatMonth(month: string): string {
   return MONTH().format(new Date(month));
 }
 
+/** The day in India, by which attempts and payments are promised: `2026-01-31`. */
+export function dayInIndia(moment: Date): string {
+  return new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Kolkata" }).format(moment);
+}
+
 /** The start of a day; `undefined` for an invalid day. */
 export function startOfDay(day: string | undefined): string | undefined {
   return atMidnight(day, 0);

@@ -1,3 +1,5 @@
+import { dayInIndia } from "./day";
+
 /** Why a delivery failed, by the fleet's code. */
 const FAILURE_REASONS: Record<string, string> = {
   customer_unreachable: "Customer not reached",
@@ -32,8 +34,7 @@ export function dayInWords(day: string): string {
 /** The days that an attempt may be asked for, in India. */
 export function reattemptDays(now: Date): { first: string; last: string } {
   const DAYS_AHEAD_MAX = 14;
-  const inIndia = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Kolkata" });
-  const first = inIndia.format(now);
+  const first = dayInIndia(now);
   const last = new Date(`${first}T00:00:00Z`);
   last.setUTCDate(last.getUTCDate() + DAYS_AHEAD_MAX);
   return { first, last: last.toISOString().slice(0, 10) };

@@ -2,22 +2,18 @@ import type { CashMonth, useCashMonths } from "../../api/cash";
 import { type Column, DataTable } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorState } from "../../components/error-state";
-import { Money } from "../../components/money";
+import { moneyColumn } from "../../components/money";
 import { Section } from "../../components/section";
 import { formatMonth } from "../../format/day";
 
 const COLUMNS: Column<CashMonth>[] = [
   { key: "month", header: "Delivered in", lead: true, render: ({ month }) => formatMonth(month) },
   { key: "orders", header: "Orders", width: "10%", align: "end", render: ({ orders }) => orders },
-  amount("collected", "Collected", (month) => month.owedPaise - month.unreportedPaise),
-  amount("unreported", "Not reported", (month) => month.unreportedPaise),
-  amount("settled", "Settled", (month) => month.settledPaise),
-  amount("outstanding", "Owed to you", (month) => month.outstandingPaise),
+  moneyColumn<CashMonth>("collected", "Collected", "17%", (month) => month.owedPaise - month.unreportedPaise),
+  moneyColumn<CashMonth>("unreported", "Not reported", "17%", (month) => month.unreportedPaise),
+  moneyColumn<CashMonth>("settled", "Settled", "17%", (month) => month.settledPaise),
+  moneyColumn<CashMonth>("outstanding", "Owed to you", "17%", (month) => month.outstandingPaise),
 ];
-
-function amount(key: string, header: string, pick: (month: CashMonth) => number): Column<CashMonth> {
-  return { key, header, width: "17%", align: "end", render: (month) => <Money paise={pick(month)} /> };
-}
 
 /** Cash by the month of the delivery. */
 export function CashMonths({ months }: { months: ReturnType<typeof useCashMonths> }) {

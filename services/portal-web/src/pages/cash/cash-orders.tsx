@@ -3,34 +3,22 @@ import { IconCash } from "@tabler/icons-react";
 import { Link } from "react-router-dom";
 import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { exportCash } from "../../api/exports";
-import { hasPage } from "../../app/navigation";
 import { CashLate, CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
-import { Money } from "../../components/money";
+import { Money, moneyColumn } from "../../components/money";
 import { CASH_STATUSES, orderCount } from "../../format/cash-labels";
 import { formatDay } from "../../format/day";
 import { choices } from "../../format/status-label";
+import { OrderLink } from "./order-link";
 
 const COLUMNS: Column<Cash>[] = [
-  { key: "order", header: "Order", lead: true, render: (cash) => <OrderLink cash={cash} /> },
+  { key: "order", header: "Order", lead: true, render: (cash) => <OrderLink of={cash} /> },
   { key: "standing", header: "Cash", width: "26%", render: (cash) => <CashStatus cash={cash} /> },
-  {
-    key: "expected",
-    header: "To collect",
-    width: "15%",
-    align: "end",
-    render: ({ expectedPaise }) => (expectedPaise == null ? "–" : <Money paise={expectedPaise} />),
-  },
-  {
-    key: "settled",
-    header: "Settled",
-    width: "15%",
-    align: "end",
-    render: ({ settledPaise }) => (settledPaise == null ? "–" : <Money paise={settledPaise} />),
-  },
+  moneyColumn<Cash>("expected", "To collect", "15%", ({ expectedPaise }) => expectedPaise),
+  moneyColumn<Cash>("settled", "Settled", "15%", ({ settledPaise }) => settledPaise),
   { key: "since", header: "Your money", width: "22%", render: (cash) => <WhereIsTheMoney cash={cash} /> },
 ];
 
@@ -136,15 +124,6 @@ function WhereIsTheMoney({ cash }: { cash: Cash }) {
     <>
       Promised by {formatDay(promisedOn)} <CashLate promisedOn={promisedOn} />
     </>
-  );
-}
-
-function OrderLink({ cash }: { cash: Cash }) {
-  if (!hasPage("/orders")) return cash.orderReference;
-  return (
-    <Anchor component={Link} to={`/orders/${cash.orderId}`} size="sm">
-      {cash.orderReference}
-    </Anchor>
   );
 }
 

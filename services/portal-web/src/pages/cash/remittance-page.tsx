@@ -1,17 +1,17 @@
-import { Anchor, Button, Stack } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
-import { Link, useParams } from "react-router-dom";
+import { useParams } from "react-router-dom";
 import { type RemittedOrder, useRemittance } from "../../api/cash";
-import { hasPage } from "../../app/navigation";
 import { BackLink } from "../../components/back-link";
 import { type Column, DataTable } from "../../components/data-table";
 import { ErrorState } from "../../components/error-state";
 import { Figure, Figures } from "../../components/figures";
 import { Loading } from "../../components/loading";
-import { Money } from "../../components/money";
+import { Money, moneyColumn } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
 import { formatDay } from "../../format/day";
+import { OrderLink } from "./order-link";
 
 /** One bank transfer, with the orders that it paid out. */
 export function Component() {
@@ -65,32 +65,8 @@ export function Component() {
 }
 
 const COLUMNS: Column<RemittedOrder>[] = [
-  {
-    key: "order",
-    header: "Order",
-    lead: true,
-    render: ({ orderId, orderReference }) =>
-      hasPage("/orders") ? (
-        <Anchor component={Link} to={`/orders/${orderId}`} size="sm">
-          {orderReference}
-        </Anchor>
-      ) : (
-        orderReference
-      ),
-  },
-  {
-    key: "handedOver",
-    header: "Handed over",
-    width: "20%",
-    align: "end",
-    render: ({ handedOverPaise }) => <Money paise={handedOverPaise} />,
-  },
-  {
-    key: "paid",
-    header: "Paid out",
-    width: "20%",
-    align: "end",
-    render: ({ amountPaise }) => <Money paise={amountPaise} />,
-  },
+  { key: "order", header: "Order", lead: true, render: (line) => <OrderLink of={line} /> },
+  moneyColumn<RemittedOrder>("handedOver", "Handed over", "20%", ({ handedOverPaise }) => handedOverPaise),
+  moneyColumn<RemittedOrder>("paid", "Paid out", "20%", ({ amountPaise }) => amountPaise),
   { key: "note", header: "Note", width: "30%", render: ({ note }) => note ?? "–" },
 ];

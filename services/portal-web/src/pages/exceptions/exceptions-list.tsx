@@ -13,6 +13,12 @@ const KIND_LABELS: Record<ExceptionKind, string> = {
   unassigned: "No driver",
   stuck: "No news",
 };
+/** Instead of an empty list. */
+export const NO_EXCEPTIONS: Record<ExceptionKind, string> = {
+  failed: "No failed delivery waits for a decision.",
+  unassigned: "Every order has a driver, or is new.",
+  stuck: "The fleet reported about every parcel on its way.",
+};
 const KINDS = Object.keys(KIND_LABELS) as ExceptionKind[];
 const COUNTED_MAX = 1000;
 

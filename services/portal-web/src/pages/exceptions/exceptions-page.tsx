@@ -9,13 +9,9 @@ import { PageHeader } from "../../components/page-header";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import { COLUMNS } from "./columns";
-import { ExceptionsList, Kinds, kindOf } from "./exceptions-list";
+import { ExceptionsList, Kinds, kindOf, NO_EXCEPTIONS } from "./exceptions-list";
 
-const NONE: Record<ExceptionKind, string> = {
-  failed: "No failed delivery waits for your decision.",
-  unassigned: "Every order has a driver, or is new.",
-  stuck: "The fleet reported about every parcel on its way.",
-};
+const NONE = { ...NO_EXCEPTIONS, failed: "No failed delivery waits for your decision." };
 
 export function Component() {
   const { filter, change } = useUrlFilter<{ kind?: ExceptionKind }>(["kind"]);

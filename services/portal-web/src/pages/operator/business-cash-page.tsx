@@ -13,7 +13,7 @@ import type { Column } from "../../components/data-table";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
-import { Money } from "../../components/money";
+import { moneyColumn } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { remittanceColumns } from "../../components/remittance-columns";
 import { useUrlFilter } from "../../components/use-url-filter";
@@ -136,20 +136,8 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
 
 const COLUMNS: Column<Cash>[] = [
   { key: "order", header: "Order", lead: true, render: (cash) => cash.orderReference },
-  {
-    key: "handedOver",
-    header: "Handed over",
-    width: "20%",
-    align: "end",
-    render: ({ handedOverPaise }) => <Money paise={handedOverPaise ?? 0} />,
-  },
-  {
-    key: "expected",
-    header: "To collect",
-    width: "20%",
-    align: "end",
-    render: ({ expectedPaise }) => (expectedPaise == null ? "–" : <Money paise={expectedPaise} />),
-  },
+  moneyColumn<Cash>("handedOver", "Handed over", "20%", ({ handedOverPaise }) => handedOverPaise ?? 0),
+  moneyColumn<Cash>("expected", "To collect", "20%", ({ expectedPaise }) => expectedPaise),
   { key: "promised", header: "Promised by", width: "20%", render: (cash) => <Promised cash={cash} /> },
 ];
 

@@ -7,19 +7,14 @@ import { EmptyState } from "../../components/empty-state";
 import { ExportList } from "../../components/export-list";
 import { Figure, Figures } from "../../components/figures";
 import { ListSection } from "../../components/list-section";
-import { Money } from "../../components/money";
+import { Money, moneyColumn } from "../../components/money";
 import { CashOrder } from "./cash-order";
 import { DifferenceOwner } from "./difference-owner";
 
 type Cash = ReturnType<typeof useCashOfBusiness>["rows"][number];
 
 const COLUMNS: Column<Cash>[] = [
-  {
-    key: "order",
-    header: "Order",
-    lead: true,
-    render: (cash) => <CashOrder cash={cash} />,
-  },
+  { key: "order", header: "Order", lead: true, render: (cash) => <CashOrder cash={cash} /> },
   {
     key: "standing",
     header: "Cash",
@@ -32,13 +27,7 @@ const COLUMNS: Column<Cash>[] = [
       </>
     ),
   },
-  {
-    key: "expected",
-    header: "To collect",
-    width: "16%",
-    align: "end",
-    render: ({ expectedPaise }) => (expectedPaise == null ? "–" : <Money paise={expectedPaise} />),
-  },
+  moneyColumn<Cash>("expected", "To collect", "16%", ({ expectedPaise }) => expectedPaise),
   { key: "since", header: "Time", width: "20%", render: (cash) => <CashTime cash={cash} /> },
 ];
 

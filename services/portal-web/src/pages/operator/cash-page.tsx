@@ -6,7 +6,7 @@ import { CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
-import { Money } from "../../components/money";
+import { moneyColumn } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { CASH_AGES } from "../../format/cash-labels";
 import { CashOrder } from "./cash-order";
@@ -34,11 +34,11 @@ const CASH_COLUMNS: Column<BusinessCash>[] = [
     lead: true,
     render: (cash) => <BusinessLink id={cash.businessId} />,
   },
-  amountColumn("outstanding", "Owed", (cash) => cash.outstandingPaise),
+  moneyColumn<BusinessCash>("outstanding", "Owed", "12%", (cash) => cash.outstandingPaise),
   // The next three add up to what is owed.
-  amountColumn("pending", "Not reported", (cash) => cash.pendingPaise),
-  amountColumn("drivers", "With drivers", (cash) => cash.withDriversPaise),
-  amountColumn("operator", "With you", (cash) => cash.withOperatorPaise),
+  moneyColumn<BusinessCash>("pending", "Not reported", "12%", (cash) => cash.pendingPaise),
+  moneyColumn<BusinessCash>("drivers", "With drivers", "12%", (cash) => cash.withDriversPaise),
+  moneyColumn<BusinessCash>("operator", "With you", "12%", (cash) => cash.withOperatorPaise),
   { key: "late", header: "Late", width: "10%", align: "end", render: ({ lateOrders }) => lateOrders || "–" },
   { key: "oldest", header: "Oldest", width: "14%", render: oldest },
   {
@@ -54,14 +54,6 @@ const CASH_COLUMNS: Column<BusinessCash>[] = [
     ),
   },
 ];
-
-function amountColumn(
-  key: string,
-  header: string,
-  pick: (cash: BusinessCash) => number,
-): Column<BusinessCash> {
-  return { key, header, width: "12%", align: "end", render: (cash) => <Money paise={pick(cash)} /> };
-}
 
 function oldest({ ages }: BusinessCash): string {
   const last = ages.findLast((age) => age.orders > 0);
@@ -88,12 +80,7 @@ function Outstanding() {
 type Discrepancy = ReturnType<typeof useDiscrepancies>["rows"][number];
 
 const DISCREPANCY_COLUMNS: Column<Discrepancy>[] = [
-  {
-    key: "order",
-    header: "Order",
-    lead: true,
-    render: (cash) => <CashOrder cash={cash} />,
-  },
+  { key: "order", header: "Order", lead: true, render: (cash) => <CashOrder cash={cash} /> },
   {
     key: "business",
     header: "Business",

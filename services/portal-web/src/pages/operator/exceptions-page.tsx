@@ -8,15 +8,10 @@ import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { COLUMNS } from "../exceptions/columns";
-import { ExceptionsList, Kinds, kindOf } from "../exceptions/exceptions-list";
+import { ExceptionsList, Kinds, kindOf, NO_EXCEPTIONS } from "../exceptions/exceptions-list";
 import { BusinessField } from "./business-field";
 
 const FIELDS = ["kind", "businessId"] as const;
-const NONE: Record<ExceptionKind, string> = {
-  failed: "No failed delivery waits for a decision.",
-  unassigned: "Every order has a driver, or is new.",
-  stuck: "The fleet reported about every parcel on its way.",
-};
 
 /** The live orders of all businesses that do not move on. */
 export function Component() {
@@ -44,7 +39,7 @@ export function Component() {
           isLoading={exceptions.isPending}
           columns={COLUMNS_OF_ALL}
           decider={canDecide ? STAFF_DECIDER : undefined}
-          none={NONE[kind]}
+          none={NO_EXCEPTIONS[kind]}
         />
       )}
     </>
