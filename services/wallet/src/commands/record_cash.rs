@@ -74,11 +74,10 @@ pub(crate) async fn record_cash(
             let id = TransferId::generate(&unit.clock, &unit.entropy);
             let moved = CashMove { id, order: report.order, amount };
             store::transfers::insert_cash(conn, report.business, step, &[moved], now).await?;
-            if before.discrepancy(step, amount).is_none() {
-                return Ok(Recorded::AsExpected);
-            }
-            store::cash_differences::reopen(conn, report.business, &[report.order], now).await?;
-            Ok(Recorded::Discrepant)
+            Ok(match before.discrepancy(step, amount) {
+                None => Recorded::AsExpected,
+                Some(_) => Recorded::Discrepant,
+            })
         })
         .await?;
     if let Some((step, _)) = report.step {

@@ -176,8 +176,6 @@ async fn book(
         });
     }
     store::cash::settle_orders(conn, remittance.business, orders, now).await?;
-    let differing = orders.iter().filter(|order| order.differs()).map(|order| order.order);
-    store::cash_differences::reopen(conn, remittance.business, &Vec::from_iter(differing), now).await?;
     store::remittances::insert_orders(conn, remittance, orders).await?;
     store::transfers::insert_cash(conn, remittance.business, CashStep::Settled, &moves, now).await?;
     unit.outbox.enqueue(conn, &announced, now).await

@@ -68,7 +68,8 @@ pub(crate) struct RemittedOrder {
 }
 
 impl RemittedOrder {
-    /// Whether its difference is open again, though somebody closed it before the remittance.
+    /// Whether its difference is open again, though somebody closed it before the remittance: the trigger
+    /// `cash_reopens_difference` is the same rule.
     pub(crate) fn differs(&self) -> bool {
         self.amount != self.handed_over || self.amount != self.owed
     }

@@ -131,23 +131,6 @@ pub(crate) async fn report(
     expect_rows("adding a reported settlement", 1, changed)
 }
 
-/// Opens closed differences again, because the amounts of these orders have changed.
-pub(crate) async fn reopen(
-    conn: &mut AsyncPgConnection,
-    business: BusinessId,
-    orders: &[OrderId],
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    diesel::update(cash_differences::table)
-        .filter(cash_differences::business_id.eq(business.to_string()))
-        .filter(cash_differences::order_id.eq_any(orders.iter().map(OrderId::to_string)))
-        .filter(cash_differences::resolution.is_not_null())
-        .set((cash_differences::resolution.eq(None::<&str>), cash_differences::updated_at.eq(now)))
-        .execute(conn)
-        .await?;
-    Ok(())
-}
-
 /// Sets who clears a difference, and how it ended.
 pub(crate) async fn assign(
     conn: &mut AsyncPgConnection,

@@ -134,6 +134,39 @@ async fn a_difference_that_was_closed_before_the_payout_is_owed_after_it() {
     assert_eq!(owed().await, [0, 0]);
 }
 
+/// An instance of release 1.0.0, which knows no differences, settles orders whose difference somebody closed.
+#[tokio::test]
+async fn the_database_opens_the_difference_of_a_payout_by_the_former_release() {
+    let harness = Harness::connected().await;
+    let closed = AssignDifference { resolution: Some("agreed".into()), ..AssignDifference::default() };
+    for (collected, handed_over, settled, owed) in [
+        (1_000, 900, 900, Some(100)),
+        (900, 900, 800, Some(100)),
+        (1_000, 900, 1_000, Some(0)),
+        (900, 900, 900, None),
+    ] {
+        let (business, order) = (harness.business(), harness.order());
+        let steps = [(EventKind::CodCollected, collected), (EventKind::CodHandedOver, handed_over)];
+        let reports = steps.map(|(kind, amount)| event(&harness, business, order, kind, Some(amount)));
+        let before = harness.number(HANDLED).await;
+        publish(&harness, &reports).await;
+        until("the reports are handled", async || harness.number(HANDLED).await == before + 2).await;
+        harness.wallet.assign_cash_difference(business, &order.to_string(), &closed).await.expect("closed");
+        // Of what this release writes, it writes only this and the ledger.
+        let settle = format!(
+            "UPDATE cash SET settled_paise = {settled}, settled_at = now()
+             WHERE order_id = '{order}' AND business_id = '{business}'"
+        );
+        harness.script(&settle).await.expect("settled");
+        let seen = overview(&harness, business).await;
+        assert_eq!(
+            (seen.data[0].discrepant, seen.totals.outstanding_paise.get()),
+            (owed.is_some(), owed.unwrap_or(0)),
+            "{collected} {handed_over} {settled}"
+        );
+    }
+}
+
 /// A business sees that less was paid out, whatever the operator does about it.
 #[tokio::test]
 async fn a_closed_difference_stays_visible() {

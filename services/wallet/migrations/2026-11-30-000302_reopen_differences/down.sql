@@ -1,0 +1,2 @@
+DROP TRIGGER cash_reopens_difference ON cash;
+DROP FUNCTION reopen_difference;

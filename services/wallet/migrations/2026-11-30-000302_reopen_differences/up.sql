@@ -1,0 +1,21 @@
+-- A closed difference of cash opens again when a step is written whose amount does not match: that of a report, those of the steps
+-- before it or the order's; that of a payout, what was handed over or what is owed. Release 1.0.0 does not know differences, and
+-- settles cash too.
+CREATE FUNCTION reopen_difference() RETURNS TRIGGER LANGUAGE plpgsql
+    SET enable_seqscan = off
+AS $$
+BEGIN
+    UPDATE cash_differences SET resolution = NULL, updated_at = now()
+    WHERE business_id = NEW.business_id AND order_id = NEW.order_id AND resolution IS NOT NULL;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER cash_reopens_difference
+    AFTER UPDATE OF collected_paise, handed_over_paise, settled_paise ON cash FOR EACH ROW
+    WHEN (OLD.collected_at IS NULL AND NEW.collected_paise <> NEW.expected_paise
+        OR OLD.handed_over_at IS NULL
+            AND (NEW.handed_over_paise <> NEW.collected_paise OR NEW.handed_over_paise <> NEW.expected_paise)
+        OR OLD.settled_at IS NULL
+            AND (NEW.settled_paise <> NEW.handed_over_paise
+                OR NEW.settled_paise <> coalesce(NEW.collected_paise, NEW.expected_paise, NEW.handed_over_paise)))
+    EXECUTE FUNCTION reopen_difference();
