@@ -292,6 +292,8 @@ calls! {
         Operator(ReadBusinesses), Query;
     GET "/v1/operator/businesses/{id}/wallet/entries.csv" statement::export_for_operator:
         Operator(ReadBusinesses), Query;
+    GET "/v1/operator/businesses/{id}/wallet/entries/totals" statement::totals_for_operator:
+        Operator(ReadBusinesses), Query;
     PUT "/v1/operator/approval-limit" approvals::set_limit: Operator(ManageStaff), Recent;
     POST "/v1/operator/businesses/{id}/password-resets" password_resets::issue:
         Operator(IssuePasswordResets), Recent;

@@ -3,8 +3,10 @@
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
+use crate::answers::statement_totals;
 use crate::client::Client;
 use crate::office::{APPROVALS, BUSINESSES, Office};
+use crate::peers::answer_of;
 use crate::portal::Portal;
 use crate::staff::{STAFF, person};
 
@@ -60,7 +62,7 @@ async fn another_page_is_another_entry_with_its_ids() {
 }
 
 #[tokio::test]
-async fn the_orders_of_a_business_are_listed_and_logged_and_its_cash_is_listed() {
+async fn the_orders_of_a_business_are_listed_and_logged_and_its_money_is_listed() {
     let portal = Portal::start().await;
     let business = portal.owner("owner@shop.example").await.business;
     let (mut asha, _) = person(&portal, "asha@carrier.example", "support").await;
@@ -81,7 +83,13 @@ async fn the_orders_of_a_business_are_listed_and_logged_and_its_cash_is_listed()
     assert_eq!((logged.len(), &logged[0]["businessId"]), (1, &json!(business)));
     let read = asha.get(&format!("{BUSINESSES}/{business}/cod?status=settled")).await;
     assert_eq!((read.status, read.body), (200, cash));
-    for rest in ["orders", "cod"] {
+    let totals = format!("GET /wallet/internal/wallets/{business}/entries/totals");
+    let sums = answer_of(&statement_totals());
+    portal.peers.answer(totals.as_str(), 200, sums.clone());
+    let read = asha.get(&format!("{BUSINESSES}/{business}/wallet/entries/totals?since=s&until=u")).await;
+    assert_eq!((read.status, read.body), (200, sums));
+    assert_eq!(portal.peers.asked(&totals)[0].query, "since=s&until=u");
+    for rest in ["orders", "cod", "wallet/entries/totals"] {
         let unknown = asha.get(&format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/{rest}")).await;
         assert_eq!((unknown.status, unknown.code()), (404, "business_not_found"));
         let refused = asha.get(&format!("{BUSINESSES}/{business}/{rest}?colour=red")).await;

@@ -4,7 +4,7 @@ import { PAGE_SIZE, useCursorList } from "./list";
 import { approvalsKey } from "./operator-approvals";
 import { operatorAnswer, operatorKey } from "./operator-session";
 import type { components, operations } from "./schema";
-import type { EntryFilter } from "./wallet";
+import { type EntryFilter, hasTotals } from "./wallet";
 
 export type { Business, BusinessDetails, BusinessHealth } from "./types";
 
@@ -215,6 +215,21 @@ export function useBusinessEntries(id: string, filter: EntryFilter) {
       }),
     ),
   );
+}
+
+/** The balances and sums of a period of the statement. */
+export function useBusinessTotals(id: string, filter: EntryFilter) {
+  const { since, until } = filter;
+  return useQuery({
+    queryKey: [...businessKey(id), "totals", since, until],
+    queryFn: () =>
+      operatorAnswer(
+        api.GET("/v1/operator/businesses/{id}/wallet/entries/totals", {
+          params: { path: { id }, query: { since, until } },
+        }),
+      ),
+    enabled: hasTotals(filter),
+  });
 }
 
 export function useMakeResetLink(id: string) {

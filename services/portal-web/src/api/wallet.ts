@@ -94,15 +94,21 @@ export function useEntries(filter: EntryFilter) {
 }
 
 /** A longer period has no sums: the server refuses it. */
-const TOTALS_DAYS_MAX = 366;
+export const TOTALS_DAYS_MAX = 366;
 
-/** The balances and sums of a period that has a start and no other filter. */
-export function useStatementTotals({ kind, since, until, orderReference }: EntryFilter) {
+/** Whether the server has balances and sums: of a period that has a start and no other filter. */
+export function hasTotals({ kind, since, until, orderReference }: EntryFilter): boolean {
+  return Boolean(since && !kind && !orderReference) && daysBetween(since, until) <= TOTALS_DAYS_MAX;
+}
+
+/** The balances and sums of a period. */
+export function useStatementTotals(filter: EntryFilter) {
+  const { since, until } = filter;
   return useQuery({
     queryKey: [...walletKey, "totals", since, until],
     queryFn: () =>
       answer(api.GET("/v1/portal/wallet/entries/totals", { params: { query: { since, until } } })),
-    enabled: Boolean(since && !kind && !orderReference) && daysBetween(since, until) <= TOTALS_DAYS_MAX,
+    enabled: hasTotals(filter),
   });
 }
 

@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import type { PagedList } from "../api/list";
-import type { StatementTotals, WalletEntry } from "../api/wallet";
+import { hasTotals, type StatementTotals, TOTALS_DAYS_MAX, type WalletEntry } from "../api/wallet";
 import { periodError } from "../format/day";
 import { ENTRY_KINDS } from "../format/entry-labels";
 import type { Column } from "./data-table";
@@ -17,7 +17,7 @@ interface StatementProps {
   entryFilter: ReturnType<typeof useEntryFilter>;
   list: PagedList<WalletEntry>;
   /** Of the period, from the server. Without them, the entries are summed up once all are loaded. */
-  totals?: Totals | undefined;
+  totals: Totals | undefined;
   csvUrl: string;
   columns: Column<WalletEntry>[];
   /** Explains a kind that has no entries. */
@@ -28,7 +28,7 @@ type Totals = Pick<StatementTotals, "openingPaise" | "inPaise" | "outPaise" | "c
 
 /** Every movement of money of a wallet, newest first. */
 export function Statement({ entryFilter, list, totals, csvUrl, columns, hints }: StatementProps) {
-  const { fields, change, isFiltered } = entryFilter;
+  const { fields, filter, change, isFiltered } = entryFilter;
   const clear = () => change({ kind: undefined, from: undefined, to: undefined, orderReference: undefined });
   return (
     <ListSection
@@ -53,15 +53,33 @@ export function Statement({ entryFilter, list, totals, csvUrl, columns, hints }:
       empty={<NoEntries hint={hints?.[fields.kind ?? ""]} isFiltered={isFiltered} onClear={clear} />}
     >
       <Filters fields={fields} onChange={change} />
-      <PeriodTotals fields={fields} totals={totals ?? totalsOf(list)} />
+      <PeriodTotals
+        fields={fields}
+        totals={totals ?? totalsOf(list)}
+        isTooLong={list.hasNextPage && !hasTotals(filter)}
+      />
     </ListSection>
   );
 }
 
+interface PeriodTotalsProps {
+  fields: EntryFields;
+  totals: Totals | null;
+  /** Neither the server nor the loaded entries have the sums. */
+  isTooLong: boolean;
+}
+
 /** The balances and sums of a period. */
-function PeriodTotals({ fields, totals }: { fields: EntryFields; totals: Totals | null }) {
+function PeriodTotals({ fields, totals, isTooLong }: PeriodTotalsProps) {
   const { kind, from, to, orderReference } = fields;
-  if (!(from || to) || kind || orderReference || !totals) return null;
+  if (!(from || to) || kind || orderReference || !(totals || isTooLong)) return null;
+  if (!totals) {
+    return (
+      <Text c="dimmed" px="md" pb="xs">
+        For balances and sums, choose a first day and at most {TOTALS_DAYS_MAX} days.
+      </Text>
+    );
+  }
   return (
     <Text c="dimmed" px="md" pb="xs">
       Opening balance <Money paise={totals.openingPaise} />, in <Money paise={totals.inPaise} moves />, out{" "}

@@ -147,6 +147,15 @@ test("a wallet is credited once per reference, and its owner sees it", async ({ 
     await expect(page.getByText(outcome)).toBeVisible();
   }
   await expect(page.getByRole("region", { name: "Wallet" }).first().getByText("₹1,451.00")).toBeVisible();
+  // From the server: the list shows the newest entries alone.
+  const entries = /\/businesses\/\w+\/wallet\/entries\?/;
+  await page.route(entries, async (route) => {
+    const list = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...list, hasMore: true } });
+  });
+  await page.getByLabel("Month").selectOption({ index: 1 });
+  await expect(page.getByText(/^Opening balance ₹0\.00, in .*, closing balance ₹1,451\.00\.$/)).toBeVisible();
+  await page.unroute(entries);
   const seen = await visit({ storageState: owner });
   await seen.goto("/wallet?kind=operator_credit");
   await rowsOf(seen, "Statement", 1);

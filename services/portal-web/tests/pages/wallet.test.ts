@@ -58,6 +58,8 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await expect(page.getByRole("button", { name: "Show more" })).toBeVisible();
   await expect(page.getByLabel("From day")).toHaveValue(/^\d{4}-\d\d-01$/);
   await expect(page.getByText(/^Opening balance ₹0\.00, in \+₹/)).toBeVisible();
+  await page.getByLabel("From day").fill("2020-01-01");
+  await expect(page.getByText("choose a first day and at most 366 days")).toBeVisible();
   await page.unroute(entries);
   await page.getByLabel("To day").fill("2020-01-31");
   await page.getByLabel("From day").fill("");

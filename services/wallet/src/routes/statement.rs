@@ -17,7 +17,8 @@ use crate::state::State;
 
 pub(super) const TIME: &str = "an RFC 3339 time, such as 2026-01-31T09:30:00Z";
 
-/// Of totals, and at most, because all entries of the period are read.
+/// Of totals, and at most. No index has the amounts, so each entry of the period is read from the table, where it lies between
+/// those of other businesses: a year of a large business takes most of the time that the caller waits.
 const PERIOD_DEFAULT: TimeDelta = TimeDelta::days(30);
 const PERIOD_MAX: TimeDelta = TimeDelta::days(366);
 

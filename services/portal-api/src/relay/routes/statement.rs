@@ -90,7 +90,6 @@ async fn page_of(
     Ok(HttpResponse::Ok().json(page))
 }
 
-/// wallet validates the times.
 #[utoipa::path(
     get,
     path = "/v1/portal/wallet/entries/totals",
@@ -105,11 +104,39 @@ pub(crate) async fn totals(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let period = read_query(&request, |fields| StatementPeriod {
+    totals_of(&state, session.business, &request).await
+}
+
+/// wallet validates the times.
+async fn totals_of(
+    state: &State,
+    business: BusinessId,
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let period = read_query(request, |fields| StatementPeriod {
         since: fields.text("since", FORWARDED),
         until: fields.text("until", FORWARDED),
     })?;
-    Ok(HttpResponse::Ok().json(state.peers.wallet.statement_totals(session.business, &period).await?))
+    Ok(HttpResponse::Ok().json(state.peers.wallet.statement_totals(business, &period).await?))
+}
+
+/// The same totals, for the operator.
+#[utoipa::path(
+    get,
+    path = "/v1/operator/businesses/{id}/wallet/entries/totals",
+    operation_id = "readStatementTotalsOfBusiness",
+    tag = "Operator",
+    summary = "Read the balances of a business before and after a period, and what moved in between",
+    params(("id" = domain::BusinessId, Path, description = "The business."), params::StatementPeriodParams),
+    responses((status = 200, description = "The totals.", body = internal_api::wallet::StatementTotalsView)),
+)]
+pub(crate) async fn totals_for_operator(
+    state: Data<State>,
+    business: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let business = businesses::business_id(&state, &business).await?;
+    totals_of(&state, business, &request).await
 }
 
 /// For the operator, who corrects entries.

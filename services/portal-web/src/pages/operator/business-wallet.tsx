@@ -1,6 +1,11 @@
 import { Button, Group, Skeleton } from "@mantine/core";
 import { useState } from "react";
-import { type BusinessDetails, useBusinessEntries, useBusinessHealth } from "../../api/operator-businesses";
+import {
+  type BusinessDetails,
+  useBusinessEntries,
+  useBusinessHealth,
+  useBusinessTotals,
+} from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
 import { entriesCsvUrl, type WalletEntry } from "../../api/wallet";
 import type { Column } from "../../components/data-table";
@@ -73,11 +78,13 @@ interface StatementProps {
 function BusinessStatement({ businessId, onTakeBack }: StatementProps) {
   const entryFilter = useEntryFilter();
   const { filter } = entryFilter;
+  const { data: totals } = useBusinessTotals(businessId, filter);
   const columns: Column<WalletEntry>[] = onTakeBack ? [...COLUMNS, actions(onTakeBack)] : COLUMNS;
   return (
     <Statement
       entryFilter={entryFilter}
       list={useBusinessEntries(businessId, filter)}
+      totals={totals}
       csvUrl={entriesCsvUrl(`/v1/operator/businesses/${businessId}/wallet`, filter)}
       columns={columns}
       hints={HINTS}
