@@ -139,6 +139,12 @@ impl CashRecord {
         self.collected.map(amount).or(self.expected).or(self.handed_over.map(amount))
     }
 
+    /// What the payout of a settled order lacks. It is owed until somebody closes the discrepancy.
+    pub(crate) fn lacks(&self) -> Option<Paise> {
+        let lacks = self.owed()?.checked_sub(self.settled?.amount)?;
+        (lacks > Paise::ZERO).then_some(lacks)
+    }
+
     /// The amount that this step should have had, if it differs from `amount`: the amount of a previous step, or the
     /// expected one. Steps may arrive in any order, so previous ones may be missing.
     pub(crate) fn discrepancy(&self, step: CashStep, amount: Paise) -> Option<Paise> {

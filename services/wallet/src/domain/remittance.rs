@@ -86,6 +86,7 @@ pub(crate) enum OrderRefusal {
     AlreadySettled {
         /// Of the remittance that paid it.
         bank_reference: Option<String>,
+        lacks: Option<Paise>,
     },
     /// Nothing was handed over, and the line names no amount.
     NothingHandedOver,
@@ -123,7 +124,7 @@ impl RemittancePlan {
                 Some(record) if !seen.insert(record.order) => Err(OrderRefusal::Repeated),
                 Some(record) if record.settled.is_some() => {
                     let bank_reference = paid.get(&record.order).map(|by| by.bank_reference.clone());
-                    Err(OrderRefusal::AlreadySettled { bank_reference })
+                    Err(OrderRefusal::AlreadySettled { bank_reference, lacks: record.lacks() })
                 }
                 Some(record) => settle(line, record),
             };
@@ -244,7 +245,7 @@ mod tests {
         );
         let refused = [
             (1, OrderRefusal::Repeated),
-            (2, OrderRefusal::AlreadySettled { bank_reference: None }),
+            (2, OrderRefusal::AlreadySettled { bank_reference: None, lacks: None }),
             (3, OrderRefusal::NotHandedOver),
             (4, OrderRefusal::NoteMissing(Paise::new(90))),
             (5, OrderRefusal::NothingHandedOver),
@@ -277,6 +278,20 @@ mod tests {
             let plan = RemittancePlan::of(&[line("a", amount, Some("why"))], &[cash], &BTreeMap::new());
             let seen: Vec<_> = plan.accepted.iter().map(RemittedOrder::differs).collect();
             assert_eq!(seen, [differs], "{expected:?} {collected:?} {handed_over} {amount:?}");
+        }
+    }
+
+    #[test]
+    fn the_refusal_of_a_settled_order_names_what_it_lacks() {
+        let scene = scene();
+        for (handed_over, settled, lacks) in
+            [(100, 100, None), (90, 90, Some(10)), (100, 90, Some(10)), (100, 110, None)]
+        {
+            let cash = scene.cash("a", Some(handed_over), Some(settled));
+            let plan = RemittancePlan::of(&[line("a", None, None)], &[cash], &BTreeMap::new());
+            let lacks = lacks.map(Paise::new);
+            let refused = OrderRefusal::AlreadySettled { bank_reference: None, lacks };
+            assert_eq!(plan.refused, [(0, refused)], "{handed_over} {settled}");
         }
     }
 

@@ -51,12 +51,8 @@ pub(super) fn order_refusal(refusal: OrderRefusal) -> (&'static str, String) {
             "not_handed_over",
             "The cash of this order is not reported as handed over. Settle it afterwards.",
         ),
-        OrderRefusal::AlreadySettled { bank_reference: None } => {
-            ("already_settled", "The cash of this order is already settled, without a bank transfer.")
-        }
-        OrderRefusal::AlreadySettled { bank_reference: Some(reference) } => {
-            let message = format!("The bank transfer {reference} has already paid this order.");
-            return ("already_settled", message);
+        OrderRefusal::AlreadySettled { bank_reference, lacks } => {
+            return ("already_settled", already_settled(bank_reference, lacks));
         }
         OrderRefusal::NothingHandedOver => (
             "nothing_handed_over",
@@ -69,6 +65,20 @@ pub(super) fn order_refusal(refusal: OrderRefusal) -> (&'static str, String) {
         }
     };
     (code, message.to_owned())
+}
+
+fn already_settled(bank_reference: Option<String>, lacks: Option<Paise>) -> String {
+    let paid = match bank_reference {
+        None => "The cash of this order is already settled, without a bank transfer.".to_owned(),
+        Some(reference) => format!("The bank transfer {reference} has already paid this order."),
+    };
+    match lacks {
+        None => paid,
+        Some(lacks) => format!(
+            "{paid} {lacks} less than owed was paid. Unless its discrepancy is closed, pay the rest by a bank transfer that you do \
+             not record here, and close the discrepancy with that transfer's reference."
+        ),
+    }
 }
 
 pub(super) fn from_assign(error: AssignError) -> ApiError {

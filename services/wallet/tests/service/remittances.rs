@@ -182,6 +182,12 @@ async fn one_order_that_cannot_be_settled_refuses_all_of_them() {
     let listed = wallet.cash_discrepancies(&all).await.expect("discrepancies").data;
     let difference = listed[0].difference.clone().expect("a difference");
     assert_eq!((difference.owner.as_deref(), difference.resolution), (Some("Ravi"), None));
+    // No other remittance pays the rest.
+    let rest = RemittanceCheckRequest { orders: vec![line(&order)] };
+    let refused = wallet.check_remittance(business, &rest).await.expect("a check").refused.remove(0);
+    let way =
+        "₹1.00 less than owed was paid. Unless its discrepancy is closed, pay the rest by a bank transfer";
+    assert!(refused.message.contains(way), "{}", refused.message);
     let fine = wallet.assign_cash_difference(business, &orders[0].to_string(), &owner).await;
     assert_eq!(refusal(fine).code, "no_difference");
     assert_eq!(refusal(wallet.assign_cash_difference(other, &order, &owner).await).status, 404);
