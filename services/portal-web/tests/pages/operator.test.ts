@@ -153,7 +153,7 @@ test("a wallet is credited once per reference, and its owner sees it", async ({ 
     const list = await (await route.fetch()).json();
     return route.fulfill({ json: { ...list, hasMore: true } });
   });
-  await page.getByLabel("Month").selectOption({ index: 1 });
+  await page.getByLabel("Month", { exact: true }).selectOption({ index: 1 });
   await expect(page.getByText(/^Opening balance ₹0\.00, in .*, closing balance ₹1,451\.00\.$/)).toBeVisible();
   await page.unroute(entries);
   const seen = await visit({ storageState: owner });

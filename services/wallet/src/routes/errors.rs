@@ -75,8 +75,8 @@ fn already_settled(bank_reference: Option<String>, lacks: Option<Paise>) -> Stri
     match lacks {
         None => paid,
         Some(lacks) => format!(
-            "{paid} {lacks} less than owed was paid. Unless its discrepancy is closed, pay the rest by a bank transfer that you do \
-             not record here, and close the discrepancy with that transfer's reference."
+            "{paid} {lacks} less than owed was paid. Unless its discrepancy is closed, pay the rest by a bank transfer \
+             that you do not record here, and close the discrepancy with that transfer's reference."
         ),
     }
 }

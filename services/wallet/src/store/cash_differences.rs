@@ -1,4 +1,5 @@
-//! Differences of orders' cash: who clears each, and how it ended.
+//! Differences of orders' cash: who clears each, and how it ended. The trigger `cash_reopens_difference` opens a closed one when
+//! a step is written whose amount does not match.
 
 use std::collections::BTreeMap;
 
