@@ -199,9 +199,10 @@ fn of_evidence(samples: &Samples) -> anyhow::Result<[Operation; 2]> {
 fn of_events(samples: &Samples) -> [Operation; 2] {
     let events = webhooks::of_orders(samples);
     let [(name, event, body), (_, _, created), (_, _, assigned), ..] = events;
-    let page = |bodies: &[&str]| {
+    let last = samples.order(Mode::Live, &[DriverAssigned]);
+    let after_last = FeedPosition { at: last.updated_at, after: Some((last.id, last.sequence)) };
+    let page = |bodies: &[&str], next: FeedPosition| {
         let bodies: Vec<_> = bodies.iter().map(|body| body.as_bytes().to_vec()).collect();
-        let next = FeedPosition::before(samples.order(Mode::Live, &[]).created_at);
         String::from_utf8_lossy(&feed_page::page(&bodies, false, next)).into_owned()
     };
     let too_many = errors::from_feed(FeedError::TooManyWaiting(TooManyWaiting::OfKey));
@@ -209,8 +210,8 @@ fn of_events(samples: &Samples) -> [Operation; 2] {
         |id| Operation::new(id).headers(&["Webhook-Header-Prefix"]).errors(with_key(KeyScope::ReadEvents));
     [
         of_all("listEvents")
-            .answer("page", "Two events", page(&[&created, &assigned]))
-            .answer("empty", "No event yet", page(&[]))
+            .answer("page", "Two events", page(&[&created, &assigned], after_last))
+            .answer("empty", "No event yet", page(&[], FeedPosition::before(last.created_at)))
             .errors([too_many, feed::unknown_cursor()]),
         of_all("getEvent").answer(name, event, body).errors([errors::event_not_found()]),
     ]

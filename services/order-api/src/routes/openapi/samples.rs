@@ -279,7 +279,7 @@ impl Samples {
     }
 }
 
-fn driver() -> Driver {
+pub(super) fn driver() -> Driver {
     Driver {
         name: "Ravi Kumar".to_owned(),
         phone: Some("+919800000003".to_owned()),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::EventKind;
+use domain::{EventKind, Mode};
 use serde_json::{Value, json};
 use strum::VariantArray;
 use test_kit::JsonSchema;
@@ -11,7 +11,8 @@ use test_kit::JsonSchema;
 use super::components::is_of_a_request;
 use super::samples::SMALLEST;
 use super::*;
-use crate::routes::order_body;
+use crate::domain::{FeedEvent, FeedPosition};
+use crate::routes::{feed_page, order_body};
 
 const KEPT: &str = include_str!("../../../../../proto-docs/openapi/order-api.json");
 
@@ -320,5 +321,25 @@ fn each_kind_of_webhook_has_a_schema_and_new_kinds_are_let_in() {
     let union = &document["components"]["schemas"]["WebhookEvent"];
     for kind in EventKind::VARIANTS {
         assert!(union["discriminator"]["mapping"][kind.as_str()].is_string(), "{kind}");
+    }
+}
+
+#[test]
+fn samples_of_webhooks_are_the_bytes_that_are_sent() {
+    let samples = Samples::new(&Brand::default(), &Url::parse("https://delivery.example").unwrap()).unwrap();
+    let order = samples.order(Mode::Live, &[]);
+    let [_, (_, _, created), (_, _, assigned), ..] = webhooks::of_orders(&samples);
+    let moves = samples.moves(&[EventKind::DriverAssigned]);
+    for (event, sample) in moves.into_iter().zip([created, assigned]) {
+        let found = FeedEvent {
+            position: FeedPosition::BEGINNING,
+            event,
+            mode: order.mode,
+            order_reference: order.order_reference.clone(),
+            tracking_code: order.tracking_code.clone(),
+            personal_data_erased_at: None,
+        };
+        let sent = feed_page::body(&samples.tracking_urls, &found).unwrap();
+        assert_eq!(String::from_utf8(sent).unwrap(), sample);
     }
 }

@@ -1,16 +1,20 @@
 //! The bodies of the webhooks that a business receives (SPECIFICATION §4.2).
 
-use chrono::{DateTime, Utc};
-use domain::{CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId};
-use events::{OrderSnapshot, ProgressData};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use domain::{
+    CodStatus, DeliveryStatus, EventId, EventKind, EvidencePlace, FailureReason, Mode, OrderId, Paise,
+    RecipientRelation,
+};
+use events::{Evidence, OrderSnapshot, ProgressData, ScheduledAttempt, WalletLowBalance};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use strum::VariantArray;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
+use webhook_body::WebhookBody;
 
-use super::answers::{Sample, text_of};
+use super::answers::Sample;
 use super::components::{reference, union, without_null};
 use super::samples::{self, Samples};
 use super::schema::{string, words};
@@ -32,8 +36,7 @@ pub(in crate::routes) struct WebhookEvent {
     /// When it happened.
     occurred_at: DateTime<Utc>,
     order: Option<WebhookOrder>,
-    #[schema(value_type = ProgressData)]
-    data: Value,
+    data: ProgressData,
     /// When the order's personal data was erased; left out before, and in events without any. `data` has no `driver`, `reason` and
     /// `evidence` afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +52,26 @@ struct WebhookOrder {
     order: OrderSnapshot,
     /// The same value as `id`.
     service_order_id: OrderId,
+}
+
+impl WebhookEvent {
+    fn as_sent(&self) -> WebhookBody<'_, ProgressData> {
+        WebhookBody {
+            id: self.id,
+            event: self.event,
+            sequence: self.sequence,
+            mode: self.mode,
+            occurred_at: self.occurred_at,
+            order: self.order.as_ref().map(|of| &of.order),
+            data: &self.data,
+        }
+    }
+}
+
+/// The bytes that webhook-dispatcher sends and the feed returns.
+fn sample(name: &'static str, body: &WebhookBody<'_, impl Serialize>) -> Sample {
+    let json = body.render().unwrap_or_default();
+    (name, body.event.as_str(), String::from_utf8_lossy(&json).into_owned())
 }
 
 /// A new kind needs a description, so no arm covers the rest.
@@ -146,16 +169,17 @@ fn other_event(form: &Object) -> RefOr<Schema> {
 
 /// An example of each kind.
 pub(super) fn examples(samples: &Samples) -> Vec<Sample> {
-    let low_balance = WebhookEvent {
+    let data = WalletLowBalance { balance_paise: Paise::new(45_100), threshold_paise: Paise::new(50_000) };
+    let low_balance = WebhookBody {
         id: samples::event_id(6),
         event: EventKind::WalletLowBalance,
         sequence: None,
+        mode: Mode::Live,
+        occurred_at: samples.order(Mode::Live, &[]).created_at,
         order: None,
-        data: json!({ "balancePaise": 45_100, "thresholdPaise": 50_000 }),
-        ..body(samples, &[], Value::Null)
+        data: &data,
     };
-    let others = [("low_balance", low_balance), ("test", test_of_endpoint(samples))];
-    let others = others.map(|(name, body)| (name, body.event.as_str(), text_of(&body)));
+    let others = [sample("low_balance", &low_balance), sample("test", &test_of_endpoint(samples).as_sent())];
     of_orders(samples).into_iter().chain(further(samples)).chain(others).collect()
 }
 
@@ -174,7 +198,7 @@ fn test_of_endpoint(samples: &Samples) -> WebhookEvent {
         event: EventKind::WebhookTest,
         mode: Mode::Test,
         order: Some(WebhookOrder { order, service_order_id: id }),
-        ..body(samples, &[], json!({}))
+        ..body(samples, &[], ProgressData::default())
     }
 }
 
@@ -197,59 +221,73 @@ fn further(samples: &Samples) -> [Sample; 9] {
     let returned = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned];
     let rescheduled = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReattemptScheduled];
     let returning = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturning];
-    let attempt = json!({ "reattempt": { "number": 2, "on": "2026-02-03" } });
-    let cash = json!({ "codAmountPaise": 154_800 });
+    let attempt = ScheduledAttempt { number: 2, on: NaiveDate::from_ymd_opt(2026, 2, 3) };
+    let attempt = ProgressData { reattempt: Some(attempt), ..ProgressData::default() };
+    let code = FailureReason::CustomerRefused.to_string();
+    let refused = ProgressData { reason_code: Some(code), ..ProgressData::default() };
+    let cash = ProgressData { cod_amount_paise: Some(Paise::new(154_800)), ..ProgressData::default() };
+    let none = ProgressData::default();
     [
-        ("unassigned", &[DriverAssigned, DriverUnassigned][..], json!({})),
-        ("out_for_delivery", &way[..3], json!({})),
-        ("cancelled", &[OrderCancelled][..], json!({ "reason": samples::CANCEL_REASON })),
+        ("unassigned", &[DriverAssigned, DriverUnassigned][..], none.clone()),
+        ("out_for_delivery", &way[..3], none),
+        ("cancelled", &[OrderCancelled][..], because(samples::CANCEL_REASON)),
         ("reattempt_scheduled", &rescheduled[..], attempt),
-        ("returning", &returning[..], json!({ "reasonCode": "customer_refused" })),
-        ("returned", &returned[..], json!({ "reason": "The customer refused the parcel" })),
+        ("returning", &returning[..], refused),
+        ("returned", &returned[..], because("The customer refused the parcel")),
         ("collected", &way[..5], cash.clone()),
         ("handed_over", &way[..6], cash.clone()),
         ("settled", &way[..], cash),
     ]
-    .map(|(name, events, data)| {
-        let body = body(samples, events, data);
-        (name, body.event.as_str(), text_of(&body))
-    })
+    .map(|(name, events, data)| sample(name, &body(samples, events, data).as_sent()))
+}
+
+fn because(reason: &str) -> ProgressData {
+    ProgressData { reason: Some(reason.to_owned()), ..ProgressData::default() }
 }
 
 /// The examples of events that belong to an order.
 pub(super) fn of_orders(samples: &Samples) -> [Sample; 5] {
     use EventKind::{DriverAssigned, OrderDelivered, OrderFailed, OrderOutForDelivery, OrderPickedUp};
     let delivered = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderDelivered];
-    let evidence = json!({
-        "attempt": 1, "capturedAt": "2026-01-31T09:33:50Z",
-        "place": { "latitude": 12.978_4, "longitude": 77.640_8 },
-        "recipientName": "Asha Rao", "recipientRelation": "customer", "codeVerified": true,
-        "hash": HASH,
-    });
     let failed = [DriverAssigned, OrderPickedUp, OrderOutForDelivery, OrderFailed];
-    let driver = samples.order(Mode::Live, &[DriverAssigned]).driver;
+    let recorded = Evidence {
+        attempt: 1,
+        captured_at: None,
+        place: None,
+        recipient_name: None,
+        recipient_relation: None,
+        code_verified: None,
+        photo: None,
+        hash: HASH.to_owned(),
+    };
+    let proven = Evidence {
+        captured_at: Some(samples.order(Mode::Live, &delivered).updated_at - TimeDelta::seconds(10)),
+        place: Some(EvidencePlace { latitude: 12.978_4, longitude: 77.640_8 }),
+        recipient_name: Some("Asha Rao".to_owned()),
+        recipient_relation: Some(RecipientRelation::Customer.to_string()),
+        code_verified: Some(true),
+        ..recorded.clone()
+    };
+    let none = ProgressData::default();
+    let driver = ProgressData { driver: Some(samples::driver()), ..none.clone() };
+    let delivery = ProgressData { evidence: Some(proven), ..none.clone() };
+    let failure = ProgressData {
+        reason_code: Some(FailureReason::CustomerUnreachable.to_string()),
+        evidence: Some(recorded),
+        ..because("Nobody at home")
+    };
     [
-        ("picked_up", body(samples, &failed[..2], json!({}))),
-        ("created", body(samples, &[], json!({}))),
-        ("assigned", body(samples, &failed[..1], json!({ "driver": driver }))),
-        ("delivered", body(samples, &delivered, json!({ "evidence": evidence }))),
-        (
-            "failed",
-            body(
-                samples,
-                &failed,
-                json!({
-                    "reason": "Nobody at home", "reasonCode": "customer_unreachable",
-                    "evidence": { "attempt": 1, "hash": HASH },
-                }),
-            ),
-        ),
+        ("picked_up", &failed[..2], none.clone()),
+        ("created", &failed[..0], none),
+        ("assigned", &failed[..1], driver),
+        ("delivered", &delivered[..], delivery),
+        ("failed", &failed[..], failure),
     ]
-    .map(|(name, body)| (name, body.event.as_str(), text_of(&body)))
+    .map(|(name, events, data)| sample(name, &body(samples, events, data).as_sent()))
 }
 
 /// The webhook of the last of these events, or of the order's creation when there are none.
-fn body(samples: &Samples, events: &[EventKind], data: Value) -> WebhookEvent {
+fn body(samples: &Samples, events: &[EventKind], data: ProgressData) -> WebhookEvent {
     let order = samples.order(Mode::Live, events);
     WebhookEvent {
         id: samples::event_id(order.sequence),
