@@ -6,7 +6,8 @@ use crate::answers;
 use crate::client::Client;
 use crate::peers::answer_of;
 use crate::portal::Portal;
-use crate::profile::complete_profile;
+use crate::profile::{PROFILE, complete_profile};
+use crate::staff::person;
 
 const BUSINESSES: &str = "/v1/operator/businesses";
 const ORDER: &str = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -64,10 +65,15 @@ async fn one_business_is_read_with_its_profile_and_its_people() {
     for (name, value) in listed.as_object().unwrap() {
         assert_eq!(&read.body[name], value, "{name}");
     }
-    assert_eq!(read.body["pickupProfile"], json!({ "complete": false }));
+    assert_eq!(read.body["pickupProfile"], owner.client.get(PROFILE).await.body);
+    assert_eq!(read.body["pickupProfile"]["complete"], false);
     assert_eq!(read.body["users"], 1);
-    owner.client.put("/v1/portal/pickup-profile", complete_profile()).await;
-    assert_eq!(operator.get(&path).await.body["pickupProfile"]["complete"], true);
+    let profile = owner.client.put(PROFILE, complete_profile()).await.body;
+    assert_eq!((&profile["complete"], &profile["phone"]), (&json!(true), &json!("+919876543210")));
+    let (mut viewer, _) = person(&portal, "viewer@operator.example", "viewer").await;
+    for reader in [&mut operator, &mut viewer] {
+        assert_eq!(reader.get(&path).await.body["pickupProfile"], profile);
+    }
     for id in ["biz_01ARZ3NDEKTSV4RRFFQ69G5FAV", "x"] {
         for rest in ["", "/health"] {
             let refused = operator.get(&format!("{BUSINESSES}/{id}{rest}")).await;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::portal::Portal;
 
-const PROFILE: &str = "/v1/portal/pickup-profile";
+pub(crate) const PROFILE: &str = "/v1/portal/pickup-profile";
 const SUBSCRIPTION: &str = "/v1/portal/subscription";
 
 pub(crate) fn complete_profile() -> Value {

@@ -1,6 +1,6 @@
 // The business's own settings: its pickup profile, and the plan that it requests.
 import { operator } from "../support/api";
-import { logInAsOperator, newBusiness } from "../support/business";
+import { ask, logInAsOperator, newBusiness, PICKUP_PROFILE } from "../support/business";
 import { check } from "../support/page-checks";
 import { fillPickupProfile, heading, row } from "../support/pages";
 import { expect, screenshot, test } from "../support/test";
@@ -89,6 +89,11 @@ test("an owner enters the contact of the business, and the staff sees it and not
   await logInAsOperator(staff);
   await staff.goto(`/operator/businesses/${business.id}?tab=contact`);
   await expect(staff.getByLabel("GSTIN")).toHaveValue("29AAGCB7383J1Z4");
+  const pickup = staff.getByRole("region", { name: "Pickup profile" });
+  await expect(pickup.getByText("Not filled in yet.")).toBeVisible();
+  await ask(page, "PUT", "/pickup-profile", PICKUP_PROFILE, 200);
+  await staff.reload();
+  await expect(pickup.getByText(PICKUP_PROFILE.addressLine1)).toBeVisible();
   await staff.getByRole("button", { name: "Add note" }).click();
   await expect(staff.getByText("Enter the note.")).toBeVisible();
   await staff.getByLabel("New note").fill("Pays on time\nAsk for Meera");

@@ -13,7 +13,7 @@ use crate::business::commands::change_business::change_business;
 use crate::business::domain::{BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness, Standing};
 use crate::business::queries::{businesses, contact};
 use crate::business::routes::contact::ContactView;
-use crate::business::routes::subscription;
+use crate::business::routes::{pickup_profile, subscription};
 use crate::http::audited::OperatorAuthor;
 use crate::http::errors;
 use crate::http::openapi::{bodies, params};
@@ -105,15 +105,11 @@ pub(crate) struct BusinessInList {
 struct BusinessDetails {
     #[serde(flatten)]
     business: BusinessView,
-    pickup_profile: ProfileState,
+    #[schema(value_type = bodies::PickupProfileView)]
+    pickup_profile: Value,
     contact: ContactView,
     /// The number of users.
     users: i64,
-}
-
-#[derive(Serialize, utoipa::ToSchema)]
-struct ProfileState {
-    complete: bool,
 }
 
 #[utoipa::path(
@@ -131,7 +127,7 @@ pub(crate) async fn read(state: Data<State>, business: Path<String>) -> Result<H
     let (listed, users) = found.ok_or_else(errors::business_not_found)?;
     let contact = contact::find(&state, business).await?.into();
     Ok(HttpResponse::Ok().json(BusinessDetails {
-        pickup_profile: ProfileState { complete: listed.standing.pickup.is_some() },
+        pickup_profile: pickup_profile::view(listed.standing.pickup.clone()),
         business: BusinessView::of(listed.standing, Some(listed.owner_email)),
         contact,
         users,

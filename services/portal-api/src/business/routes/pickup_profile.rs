@@ -55,7 +55,7 @@ pub(crate) async fn write(
 }
 
 /// All fields, and whether the profile is complete. Without a profile the fields are null.
-fn view(profile: Option<PickupProfile>) -> Value {
+pub(super) fn view(profile: Option<PickupProfile>) -> Value {
     let is_complete = profile.is_some();
     let mut view = match profile {
         Some(profile) => json!(to_wire(profile)),

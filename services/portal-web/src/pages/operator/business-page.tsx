@@ -24,6 +24,7 @@ const BusinessAuditLog = lazy(async () => ({
 const BusinessCash = lazy(async () => ({ default: (await import("./business-cash")).BusinessCash }));
 const BusinessClosing = lazy(async () => ({ default: (await import("./business-closing")).BusinessClosing }));
 const BusinessContact = lazy(async () => ({ default: (await import("./business-contact")).BusinessContact }));
+const BusinessPickup = lazy(async () => ({ default: (await import("./business-contact")).BusinessPickup }));
 const BusinessHealthPart = lazy(async () => ({
   default: (await import("./business-health")).BusinessHealthPart,
 }));
@@ -78,6 +79,7 @@ function Details({ business }: { business: BusinessDetails }) {
       panel: (
         <Stack gap="md">
           <BusinessContact business={business} />
+          <BusinessPickup business={business} />
           <StaffNotes businessId={id} />
         </Stack>
       ),

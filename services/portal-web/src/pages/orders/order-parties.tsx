@@ -62,7 +62,8 @@ interface PartyProps {
   address?: Address;
 }
 
-function Party({ name, phone, email, note, address }: PartyProps) {
+/** Who sends or receives a parcel, or drives it. */
+export function Party({ name, phone, email, note, address }: PartyProps) {
   return (
     <Stack gap={2}>
       {name && <Text fw={500}>{name}</Text>}
