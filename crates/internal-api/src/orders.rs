@@ -29,8 +29,8 @@ pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQ
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
 pub use exceptions::{
-    ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, ExceptionsPage, FoundException,
-    FoundExceptions,
+    DecisionFilter, ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, ExceptionsPage,
+    FoundException, FoundExceptions,
 };
 pub use open::OpenOrders;
 pub use support::{

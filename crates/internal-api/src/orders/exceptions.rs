@@ -20,6 +20,15 @@ pub enum ExceptionKind {
     Stuck,
 }
 
+/// Whether the business asked for another attempt or the return of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, EnumString, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum DecisionFilter {
+    Asked,
+    None,
+}
+
 /// The number of orders of each kind; 1000 means 1,000 or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExceptionCounts {
@@ -85,28 +94,32 @@ pub struct FoundExceptions {
 #[derive(Serialize)]
 struct ExceptionsQuery {
     kind: ExceptionKind,
+    decision: Option<DecisionFilter>,
     /// Only its orders.
     business: Option<BusinessId>,
 }
 
 impl OrdersClient {
-    /// `GET /internal/businesses/{id}/exceptions?kind=`: at most 100 orders
+    /// `GET /internal/businesses/{id}/exceptions?kind=&decision=`: at most 100 orders
     pub async fn exceptions(
         &self,
         business: BusinessId,
         kind: ExceptionKind,
+        decision: Option<DecisionFilter>,
     ) -> Result<ExceptionsPage, CallError> {
-        let query = ExceptionsQuery { kind, business: None };
+        let query = ExceptionsQuery { kind, decision, business: None };
         self.0.get_with(&["businesses", &business.to_string(), "exceptions"], &query).await
     }
 
-    /// `GET /internal/orders/exceptions?kind=&business=`: at most 100 orders of one business or of all
+    /// `GET /internal/orders/exceptions?kind=&decision=&business=`: at most 100 orders of one business or of all
     pub async fn exceptions_anywhere(
         &self,
         kind: ExceptionKind,
+        decision: Option<DecisionFilter>,
         business: Option<BusinessId>,
     ) -> Result<FoundExceptions, CallError> {
-        self.0.get_with(&["orders", "exceptions"], &ExceptionsQuery { kind, business }).await
+        let query = ExceptionsQuery { kind, decision, business };
+        self.0.get_with(&["orders", "exceptions"], &query).await
     }
 
     /// `GET /internal/orders/exceptions/counts`: those of all businesses

@@ -166,16 +166,18 @@ pub async fn count_exceptions(
     state.unit.database.read(count).await
 }
 
-/// The orders of one kind that changed last, sorted by the time since which they need attention, newest first.
+/// The orders of one kind that changed last, sorted by the time since which they need attention, newest first. With `asked`, only
+/// those for which the business asked for another attempt or the return, or only the others.
 pub async fn list_exceptions(
     state: &State,
     business: Option<BusinessId>,
     kind: ExceptionKind,
+    asked: Option<bool>,
 ) -> Result<FoundExceptions, StoreError> {
     let _slot = state.page_slots.enter(business.map_or(Reader::Operator, Reader::Business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
     let list = async |conn: &mut _| -> Result<_, StoreError> {
-        let mut found = exceptions::list(conn, business, kind, deadlines, EXCEPTIONS_MAX + 1).await?;
+        let mut found = exceptions::list(conn, business, kind, asked, deadlines, EXCEPTIONS_MAX + 1).await?;
         let is_cut = i64::try_from(found.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
         found.truncate(found.len() - usize::from(is_cut));
         let ids: Vec<OrderId> = found.iter().map(|(id, _)| *id).collect();

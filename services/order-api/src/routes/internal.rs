@@ -4,7 +4,8 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use domain::OrderId;
 use internal_api::orders::{
-    AcceptedRequest, AnyTestOrder, ExceptionKind, ExceptionOrder, ExceptionsPage, OrderReference, OrderView,
+    AcceptedRequest, AnyTestOrder, DecisionFilter, ExceptionKind, ExceptionOrder, ExceptionsPage,
+    OrderReference, OrderView,
 };
 use web::{ApiError, FieldErrors, Fields, JsonBody, QueryFields, read_optional_json, read_query};
 
@@ -99,9 +100,9 @@ pub(super) async fn exceptions(
     path: Path<String>,
 ) -> Result<Json<ExceptionsPage>, ApiError> {
     let business = integration::parse_business(&path)?;
-    let kind = read_query(&request, exception_kind)?;
+    let (kind, asked) = read_query(&request, exception_filter)?;
     let counts = orders::count_exceptions(&state, Some(business)).await?;
-    let found = orders::list_exceptions(&state, Some(business), kind).await?;
+    let found = orders::list_exceptions(&state, Some(business), kind, asked).await?;
     let listed = found.orders.into_iter().map(|(order, since)| ExceptionOrder {
         order: views::order_view(&state.tracking_urls, state.attempts_max, order),
         since: Some(since),
@@ -115,12 +116,14 @@ pub(super) async fn exceptions(
     }))
 }
 
-/// `kind`
-pub(super) fn exception_kind(fields: &mut QueryFields) -> Kind {
+/// `kind` and `decision`
+pub(super) fn exception_filter(fields: &mut QueryFields) -> (Kind, Option<bool>) {
     let kind = fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck");
-    match kind.unwrap_or(ExceptionKind::Failed) {
+    let kind = match kind.unwrap_or(ExceptionKind::Failed) {
         ExceptionKind::Failed => Kind::Failed,
         ExceptionKind::Unassigned => Kind::Unassigned,
         ExceptionKind::Stuck => Kind::Stuck,
-    }
+    };
+    let decision = fields.parsed::<DecisionFilter>("decision", "asked or none");
+    (kind, decision.map(|decision| decision == DecisionFilter::Asked))
 }

@@ -169,16 +169,16 @@ pub(super) async fn search(
     }))
 }
 
-/// `GET /internal/orders/exceptions?kind=&business=`
+/// `GET /internal/orders/exceptions?kind=&decision=&business=`
 pub(super) async fn exceptions(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<Json<FoundExceptions>, ApiError> {
-    let (kind, business) = read_query(&request, |fields| {
-        (internal::exception_kind(fields), fields.parsed::<BusinessId>("business", "the id of a business"))
+    let ((kind, asked), business) = read_query(&request, |fields| {
+        (internal::exception_filter(fields), fields.parsed::<BusinessId>("business", "the id of a business"))
     })?;
     let counts = orders::count_exceptions(&state, business).await?;
-    let found = orders::list_exceptions(&state, business, kind).await?;
+    let found = orders::list_exceptions(&state, business, kind, asked).await?;
     let (listed, since): (Vec<_>, Vec<_>) = found.orders.into_iter().unzip();
     let listed = found_orders(&state, listed).into_iter().zip(since).map(|(found, since)| FoundException {
         business_id: found.business_id,

@@ -19,15 +19,22 @@ const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
     WHERE last.order_id = orders.id AND last.business_id = orders.business_id AND last.sequence = orders.sequence)";
 
 /// Of one kind, newest change first. Reads the orders in these states: `orders_by_state` and `orders_with_drivers` find those
-/// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all.
+/// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all. With `asked`, only those for which the business
+/// asked for another attempt or the return, or only the others.
 fn of(
     business: Option<BusinessId>,
     kind: ExceptionKind,
+    asked: Option<bool>,
     deadlines: Deadlines,
 ) -> orders::BoxedQuery<'static, Pg> {
     let mut all = orders::table.filter(live()).filter(placed()).into_boxed();
     if let Some(business) = business {
         all = all.filter(orders::business_id.eq(business.to_string()));
+    }
+    if let Some(asked) = asked {
+        let decided = "orders.after_failure->'decided' IS NOT NULL";
+        let undecided = "orders.after_failure->'decided' IS NULL";
+        all = all.filter(literal::<Bool>(if asked { decided } else { undecided }));
     }
     let unmoved_since = |time: DateTime<Utc>| {
         sql::<Bool>("(orders.updated_at < ")
@@ -71,10 +78,11 @@ pub async fn list(
     conn: &mut AsyncPgConnection,
     business: Option<BusinessId>,
     kind: ExceptionKind,
+    asked: Option<bool>,
     deadlines: Deadlines,
     limit: i64,
 ) -> Result<Vec<(OrderId, DateTime<Utc>)>, StoreError> {
-    let rows: Vec<(String, DateTime<Utc>)> = of(business, kind, deadlines)
+    let rows: Vec<(String, DateTime<Utc>)> = of(business, kind, asked, deadlines)
         .order((orders::updated_at.desc(), orders::id.desc()))
         .limit(limit)
         .select((orders::id, sql::<Timestamptz>(SINCE)))
@@ -93,7 +101,7 @@ pub async fn count(
     max: i64,
 ) -> Result<ExceptionCounts, StoreError> {
     let mut count = async |kind| -> Result<i64, StoreError> {
-        let found = of(business, kind, deadlines).limit(max).select(orders::id);
+        let found = of(business, kind, None, deadlines).limit(max).select(orders::id);
         let ids: Vec<String> = found.load(conn).await?;
         Ok(i64::try_from(ids.len()).unwrap_or(max))
     };

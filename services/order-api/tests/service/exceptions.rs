@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 use domain::BusinessId;
 use internal_api::CallError;
+use internal_api::orders::DecisionFilter;
 use internal_api::orders::ExceptionKind::{Failed, Stuck, Unassigned};
 use serde_json::json;
 use test_kit::smallest_order;
@@ -36,7 +37,7 @@ async fn the_operator_sees_the_orders_of_all_businesses_or_of_one() -> anyhow::R
         (Stuck, Some(second.id), &[("moving", second.id)]),
     ];
     for (kind, business, expected) in all {
-        let page = orders.exceptions_anywhere(kind, business).await?;
+        let page = orders.exceptions_anywhere(kind, None, business).await?;
         let found = page.data.iter().map(|one| (one.order.order.order_reference.as_str(), one.business_id));
         assert_eq!(found.collect::<Vec<_>>(), expected, "{kind:?} of {business:?}");
         assert_eq!((page.attempts_max, page.has_more), (3, false));
@@ -64,7 +65,7 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     let seen = async |of: &Business| -> Result<_, CallError> {
         let mut seen = Vec::new();
         for kind in [Failed, Unassigned, Stuck] {
-            let page = portal.exceptions(of.id, kind).await?;
+            let page = portal.exceptions(of.id, kind, None).await?;
             let counts = [page.counts.failed, page.counts.unassigned, page.counts.stuck];
             assert_eq!(counts[seen.len()], i64::try_from(page.data.len()).unwrap(), "{kind:?}");
             assert_eq!((page.attempts_max, page.has_more), (3, false));
@@ -103,7 +104,15 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     }
     let corrected = ["back decided undecided", "waiting", "moving"];
     assert_eq!(seen(&business).await?, corrected, "a correction is no news of the fleet");
-    let page = portal.exceptions(business.id, Failed).await?;
+    for (decision, expected) in [(DecisionFilter::Asked, "back decided"), (DecisionFilter::None, "undecided")]
+    {
+        let own = portal.exceptions(business.id, Failed, Some(decision)).await?.data.into_iter();
+        let own: Vec<_> = own.map(|found| found.order.order_reference).collect();
+        assert_eq!(own.join(" "), expected);
+        let all = portal.exceptions_anywhere(Failed, Some(decision), None).await?.data.into_iter();
+        assert_eq!(all.map(|found| found.order.order.order_reference).collect::<Vec<_>>(), own);
+    }
+    let page = portal.exceptions(business.id, Failed, None).await?;
     let back = page.data.iter().find(|found| found.order.id.to_string() == back).expect("the order");
     assert!(back.since.is_some_and(|since| since < back.order.updated_at - TimeDelta::days(2)));
     assert_eq!(page.limits.map(|limits| limits.unassigned_minutes), Some(30));

@@ -6,6 +6,8 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 export type Exceptions = Schemas["ShownExceptions"];
 export type ExceptionKind = keyof Schemas["ExceptionCounts"];
+/** Whether another attempt or the return was asked for. */
+export type DecisionFilter = "asked" | "none";
 export type Correction = Schemas["CorrectDelivery"];
 
 /** The attempt or the return that is asked for. */
@@ -27,10 +29,10 @@ export interface Decider<One extends Order = Order> {
 const exceptionsKey = [...ordersKey, "exceptions"] as const;
 const POLL_MS = 60_000;
 
-export function useExceptions(kind: ExceptionKind) {
+export function useExceptions(kind: ExceptionKind, decision: DecisionFilter | undefined) {
   return useQuery({
-    queryKey: [...exceptionsKey, kind],
-    queryFn: () => answer(api.GET("/v1/portal/exceptions", { params: { query: { kind } } })),
+    queryKey: [...exceptionsKey, kind, decision],
+    queryFn: () => answer(api.GET("/v1/portal/exceptions", { params: { query: { kind, decision } } })),
     refetchInterval: POLL_MS,
     placeholderData: (previous) => previous,
   });

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { endOfDay, startOfDay } from "../format/day";
-import type { Decider, ExceptionKind } from "./after-failure";
+import type { Decider, DecisionFilter, ExceptionKind } from "./after-failure";
 import { api } from "./client";
 import { missingOf, PAGE_SIZE, SEARCH_FRESH_MS, useCursorList } from "./list";
 import { operatorAnswer, operatorKey } from "./operator-session";
@@ -79,11 +79,15 @@ export function useEvidenceOfAny(id: string, ended: number) {
 const EXCEPTIONS_POLL_MS = 60_000;
 
 /** Live orders of all businesses, or of one, that need attention. */
-export function useExceptionsOfAll(kind: ExceptionKind, businessId: string | undefined) {
+export function useExceptionsOfAll(
+  kind: ExceptionKind,
+  decision: DecisionFilter | undefined,
+  businessId: string | undefined,
+) {
   return useQuery({
-    queryKey: [...operatorKey, "exceptions", kind, businessId],
+    queryKey: [...operatorKey, "exceptions", kind, decision, businessId],
     queryFn: async () => {
-      const query = { kind, businessId };
+      const query = { kind, decision, businessId };
       const page = await operatorAnswer(api.GET("/v1/operator/exceptions", { params: { query } }));
       const data = page.data.map(({ business, order }): ExceptionOfAll => ({ ...order, business }));
       return { ...page, data };

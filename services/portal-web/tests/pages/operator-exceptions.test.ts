@@ -25,6 +25,11 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   const failed = row(page, "Failed", reference);
   await expect(failed.getByText("Customer not reached: Nobody at home")).toBeVisible();
   await expect(failed.getByRole("link", { name: business.name })).toBeVisible();
+  await page.getByLabel("Decision").selectOption("asked");
+  await expect(page.getByText("No attempt or return that was asked for is late.")).toBeVisible();
+  await page.getByLabel("Decision").selectOption("none");
+  await expect(failed).toBeVisible();
+  await expect(page).toHaveURL(/decision=none/);
   await check(page, "operator-exceptions", { bothSizes: true });
 
   await failed.getByRole("link", { name: reference }).click();

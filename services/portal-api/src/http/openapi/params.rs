@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventKind, Mode, OrderId, PaymentType, UserId};
-use internal_api::orders::ExceptionKind;
+use internal_api::orders::{DecisionFilter, ExceptionKind};
 use utoipa::IntoParams;
 
 use crate::approvals::domain::ApprovalState;
@@ -71,6 +71,9 @@ pub(crate) struct ExceptionsParams {
     /// Default: failed.
     #[param(inline)]
     kind: Option<ExceptionKind>,
+    /// Only orders for which the business asked for another attempt or the return, or only the others. Not in the counts.
+    #[param(inline)]
+    decision: Option<DecisionFilter>,
 }
 
 #[derive(IntoParams)]
@@ -79,6 +82,9 @@ pub(crate) struct ExceptionsOfAllParams {
     /// Default: failed.
     #[param(inline)]
     kind: Option<ExceptionKind>,
+    /// Only orders for which the business asked for another attempt or the return, or only the others. Not in the counts.
+    #[param(inline)]
+    decision: Option<DecisionFilter>,
     /// Only orders of this business, also in the counts.
     business_id: Option<BusinessId>,
 }

@@ -5,9 +5,9 @@ use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::CallError;
-use internal_api::orders::{ExceptionKind, OrderView};
+use internal_api::orders::{DecisionFilter, ExceptionKind, OrderView};
 use serde_json::Value;
-use web::{ApiError, JsonBody, read_optional_json, read_query};
+use web::{ApiError, JsonBody, QueryFields, read_optional_json, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::business::routes::businesses::business_id;
@@ -34,10 +34,14 @@ pub(crate) async fn list(
     session: ReqData<Session>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let kind =
-        read_query(&request, |fields| fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck"))?;
-    let kind = kind.unwrap_or(ExceptionKind::Failed);
-    Ok(HttpResponse::Ok().json(state.peers.orders.exceptions(session.business, kind).await?))
+    let (kind, decision) = read_query(&request, exception_filter)?;
+    Ok(HttpResponse::Ok().json(state.peers.orders.exceptions(session.business, kind, decision).await?))
+}
+
+/// `kind` and `decision`
+pub(crate) fn exception_filter(fields: &mut QueryFields) -> (ExceptionKind, Option<DecisionFilter>) {
+    let kind = fields.parsed("kind", "failed, unassigned or stuck");
+    (kind.unwrap_or(ExceptionKind::Failed), fields.parsed("decision", "asked or none"))
 }
 
 #[utoipa::path(

@@ -8,8 +8,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::Page;
 use internal_api::orders::{
-    EvidenceView, ExceptionCounts, ExceptionKind, ExceptionLimits, ExceptionOrder, FoundOrdersPage,
-    OrderView, OrdersQuery, SearchAnywhere,
+    EvidenceView, ExceptionCounts, ExceptionLimits, ExceptionOrder, FoundOrdersPage, OrderView, OrdersQuery,
+    SearchAnywhere,
 };
 use postgres::StoreError;
 use serde::Serialize;
@@ -19,6 +19,7 @@ use crate::business::queries::businesses;
 use crate::business::routes::businesses::business_id;
 use crate::http::openapi::params;
 use crate::http::operator_records::Sent;
+use crate::relay::routes::after_failure::exception_filter;
 use crate::relay::routes::orders::{FORWARDED, evidence_file, mode, order_id};
 use crate::state::State;
 
@@ -142,12 +143,10 @@ impl Names {
     responses((status = 200, description = "At most 100 orders of one kind, and the number of each kind. Those after the first 256 KiB have no items.", body = ExceptionsOfAll)),
 )]
 pub(crate) async fn exceptions(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (kind, business) = read_query(&request, |fields| {
-        let kind = fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck");
-        (kind, fields.parsed::<BusinessId>("businessId", "the id of a business"))
+    let ((kind, decision), business) = read_query(&request, |fields| {
+        (exception_filter(fields), fields.parsed::<BusinessId>("businessId", "the id of a business"))
     })?;
-    let kind = kind.unwrap_or(ExceptionKind::Failed);
-    let found = state.peers.orders.exceptions_anywhere(kind, business).await?;
+    let found = state.peers.orders.exceptions_anywhere(kind, decision, business).await?;
     Sent::new("orders", found.data.iter().map(|found| found.order.order.id)).record(&request);
     let names = Names::of(&state, found.data.iter().map(|found| found.business_id)).await?;
     let data = found.data.into_iter();

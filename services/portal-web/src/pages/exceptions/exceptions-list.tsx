@@ -1,7 +1,7 @@
-import { Alert, Button, Checkbox, Group, Paper, SegmentedControl, Text } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, NativeSelect, Paper, SegmentedControl, Text } from "@mantine/core";
 import { IconCircleCheck } from "@tabler/icons-react";
 import { useState } from "react";
-import type { Decider, Decision, ExceptionKind, Exceptions } from "../../api/after-failure";
+import type { Decider, Decision, DecisionFilter, ExceptionKind, Exceptions } from "../../api/after-failure";
 import type { Order } from "../../api/orders";
 import { type Column, DataTable } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
@@ -19,6 +19,8 @@ export const NO_EXCEPTIONS: Record<ExceptionKind, string> = {
   unassigned: "Every order has a driver, or is new.",
   stuck: "The fleet reported about every parcel on its way.",
 };
+/** Instead of an empty list of what was asked for. */
+export const NONE_ASKED = "No attempt or return that was asked for is late.";
 const KINDS = Object.keys(KIND_LABELS) as ExceptionKind[];
 const COUNTED_MAX = 1000;
 
@@ -46,6 +48,33 @@ export function Kinds({ kind, counts, onChange }: KindsProps) {
       value={kind}
       onChange={(chosen) => onChange(kindOf(chosen))}
       data={KINDS.map((name) => ({ value: name, label: counted(name) }))}
+    />
+  );
+}
+
+/** The filter by decision, which failed deliveries alone have. */
+export function decisionOf(filter: { decision?: DecisionFilter | undefined }, kind: ExceptionKind) {
+  return kind === "failed" ? filter.decision : undefined;
+}
+
+interface DecisionsProps {
+  decision: DecisionFilter | undefined;
+  onChange: (decision: DecisionFilter | undefined) => void;
+}
+
+/** Chooses failed deliveries by what was asked for. */
+export function Decisions({ decision, onChange }: DecisionsProps) {
+  return (
+    <NativeSelect
+      aria-label="Decision"
+      size="xs"
+      value={decision ?? ""}
+      onChange={(event) => onChange((event.currentTarget.value || undefined) as DecisionFilter | undefined)}
+      data={[
+        { value: "", label: "Decided or not" },
+        { value: "asked", label: "Attempt or return asked for" },
+        { value: "none", label: "Nothing asked for" },
+      ]}
     />
   );
 }

@@ -1,6 +1,6 @@
-import { Alert, Anchor, Box } from "@mantine/core";
+import { Alert, Anchor, Group } from "@mantine/core";
 import { Link } from "react-router-dom";
-import { type ExceptionKind, OWN_DECIDER, useExceptions } from "../../api/after-failure";
+import { type DecisionFilter, type ExceptionKind, OWN_DECIDER, useExceptions } from "../../api/after-failure";
 import { useCash } from "../../api/cash";
 import { useMay } from "../../app/session";
 import { ErrorState } from "../../components/error-state";
@@ -9,34 +9,50 @@ import { PageHeader } from "../../components/page-header";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import { COLUMNS } from "./columns";
-import { ExceptionsList, Kinds, kindOf, NO_EXCEPTIONS } from "./exceptions-list";
+import {
+  Decisions,
+  decisionOf,
+  ExceptionsList,
+  Kinds,
+  kindOf,
+  NO_EXCEPTIONS,
+  NONE_ASKED,
+} from "./exceptions-list";
 
 const NONE = { ...NO_EXCEPTIONS, failed: "No failed delivery waits for your decision." };
 
+const FIELDS = ["kind", "decision"] as const;
+
 export function Component() {
-  const { filter, change } = useUrlFilter<{ kind?: ExceptionKind }>(["kind"]);
+  const { filter, change } = useUrlFilter<{ kind?: ExceptionKind; decision?: DecisionFilter | undefined }>(
+    FIELDS,
+  );
   const kind = kindOf(filter.kind);
-  const exceptions = useExceptions(kind);
+  const decision = decisionOf(filter, kind);
+  const exceptions = useExceptions(kind, decision);
   const seesMoney = useMay("read_money");
   const canDecide = useMay("cancel_orders");
   return (
     <>
       <PageHeader title="Needs attention" description="Live orders that do not move on by themselves." />
       {seesMoney && <LateCash />}
-      <Box mb="md">
+      <Group gap="sm" mb="md">
         <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
-      </Box>
+        {kind === "failed" && (
+          <Decisions decision={decision} onChange={(chosen) => change({ decision: chosen })} />
+        )}
+      </Group>
       {exceptions.error && !exceptions.data ? (
         <ErrorState error={exceptions.error} onRetry={() => exceptions.refetch()} />
       ) : (
         <ExceptionsList
-          key={kind}
+          key={`${kind} ${decision}`}
           kind={kind}
           page={exceptions.data}
           isLoading={exceptions.isPending}
           columns={COLUMNS}
           decider={canDecide ? OWN_DECIDER : undefined}
-          none={NONE[kind]}
+          none={decision === "asked" ? NONE_ASKED : NONE[kind]}
         />
       )}
     </>

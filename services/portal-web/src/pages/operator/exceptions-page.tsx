@@ -1,6 +1,6 @@
 import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
-import type { ExceptionKind } from "../../api/after-failure";
+import type { DecisionFilter, ExceptionKind } from "../../api/after-failure";
 import { type ExceptionOfAll, STAFF_DECIDER, useExceptionsOfAll } from "../../api/operator-orders";
 import { useMay } from "../../api/operator-session";
 import type { Column } from "../../components/data-table";
@@ -8,16 +8,31 @@ import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { COLUMNS } from "../exceptions/columns";
-import { ExceptionsList, Kinds, kindOf, NO_EXCEPTIONS } from "../exceptions/exceptions-list";
+import {
+  Decisions,
+  decisionOf,
+  ExceptionsList,
+  Kinds,
+  kindOf,
+  NO_EXCEPTIONS,
+  NONE_ASKED,
+} from "../exceptions/exceptions-list";
 import { BusinessField } from "./business-field";
 
-const FIELDS = ["kind", "businessId"] as const;
+const FIELDS = ["kind", "decision", "businessId"] as const;
+
+interface Filter {
+  kind?: ExceptionKind;
+  decision?: DecisionFilter | undefined;
+  businessId?: string | undefined;
+}
 
 /** The live orders of all businesses that do not move on. */
 export function Component() {
-  const { filter, change } = useUrlFilter<{ kind?: ExceptionKind; businessId?: string | undefined }>(FIELDS);
+  const { filter, change } = useUrlFilter<Filter>(FIELDS);
   const kind = kindOf(filter.kind);
-  const exceptions = useExceptionsOfAll(kind, filter.businessId);
+  const decision = decisionOf(filter, kind);
+  const exceptions = useExceptionsOfAll(kind, decision, filter.businessId);
   const canDecide = useMay("change_businesses");
   return (
     <>
@@ -27,19 +42,22 @@ export function Component() {
       />
       <Group gap="sm" mb="md" align="flex-end">
         <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
+        {kind === "failed" && (
+          <Decisions decision={decision} onChange={(chosen) => change({ decision: chosen })} />
+        )}
         <BusinessField value={filter.businessId} onBusiness={(businessId) => change({ businessId })} />
       </Group>
       {exceptions.error && !exceptions.data ? (
         <ErrorState error={exceptions.error} onRetry={() => exceptions.refetch()} />
       ) : (
         <ExceptionsList
-          key={`${kind} ${filter.businessId}`}
+          key={`${kind} ${decision} ${filter.businessId}`}
           kind={kind}
           page={exceptions.data}
           isLoading={exceptions.isPending}
           columns={COLUMNS_OF_ALL}
           decider={canDecide ? STAFF_DECIDER : undefined}
-          none={NO_EXCEPTIONS[kind]}
+          none={decision === "asked" ? NONE_ASKED : NO_EXCEPTIONS[kind]}
         />
       )}
     </>
