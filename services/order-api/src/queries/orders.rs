@@ -166,8 +166,8 @@ pub async fn count_exceptions(
     state.unit.database.read(count).await
 }
 
-/// The orders of one kind that changed last, sorted by the time since which they need attention, newest first. With `asked`, only
-/// those for which the business asked for another attempt or the return, or only the others.
+/// The orders of one kind that changed last, sorted by the time since which they need attention, newest first. `asked`
+/// leaves only those for which the business asked for another attempt or the return, or only the others.
 pub async fn list_exceptions(
     state: &State,
     business: Option<BusinessId>,

@@ -19,8 +19,8 @@ const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
     WHERE last.order_id = orders.id AND last.business_id = orders.business_id AND last.sequence = orders.sequence)";
 
 /// Of one kind, newest change first. Reads the orders in these states: `orders_by_state` and `orders_with_drivers` find those
-/// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all. With `asked`, only those for which the business
-/// asked for another attempt or the return, or only the others.
+/// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all. `asked` leaves only those for which the
+/// business asked for another attempt or the return, or only the others. All parcels of failed orders are with the fleet, so few.
 fn of(
     business: Option<BusinessId>,
     kind: ExceptionKind,
