@@ -15,7 +15,7 @@ DEPLOY = Path(__file__).resolve().parents[1]
 CHART = DEPLOY / "chart"
 # Values of each way to install, which `make lint-deploy` renders.
 PRESETS = {"production": ["production"], "managed": ["production", "managed", "gateway"], "restored": ["production", "restored"], "trial": ["trial"],
-           "internal-tls": ["production", "internal-tls"]}
+           "keda": ["production", "keda"], "internal-tls": ["production", "internal-tls"]}
 # requirements.txt installs it next to Python.
 KUBECTL = Path(sys.executable).with_name("kubectl")
 

@@ -88,7 +88,7 @@ TYPED = [
     ("production", put("Cluster", "postgres", 3, "spec", "instance"), '\'"instance"\' does not exist'),
     ("production", put("Cluster", "postgres", 400, "spec", "postgresql", "parameters", "max_connections"), "'number' is not assignable"),
     ("managed", put("HTTPRoute", "order-api", "/", "spec", "path"), '\'"path"\' does not exist'),
-    ("managed", put("ScaledObject", "wallet", "many", "spec", "maxReplicaCount"), "'string' is not assignable"),
+    ("keda", put("ScaledObject", "wallet", "many", "spec", "maxReplicaCount"), "'string' is not assignable"),
     ("internal-tls", put("Certificate", "internal-wallet", "Never", "spec", "privateKey", "rotation"), '\'"rotation"\' does not exist'),
     ("production", put("ServiceMonitor", "services", "1", "spec", "endpoints", 0, "ports"), '\'"ports"\' does not exist'),
 ]
