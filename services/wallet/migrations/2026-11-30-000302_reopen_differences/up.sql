@@ -1,8 +1,9 @@
 -- A closed difference of cash opens again when a step is written whose amount does not match: that of a report, those of the steps
 -- before it or the order's; that of a payout, what was handed over or what is owed. Release 1.0.0 does not know differences, and
--- settles cash too.
+-- settles cash too: its role has no rights on differences until this release grants them, so the function has its owner's rights.
+-- Nobody can call it but as a trigger.
 CREATE FUNCTION reopen_difference() RETURNS TRIGGER LANGUAGE plpgsql
-    SET enable_seqscan = off
+    SECURITY DEFINER SET search_path = public, pg_temp SET enable_seqscan = off
 AS $$
 BEGIN
     UPDATE cash_differences SET resolution = NULL, updated_at = now()

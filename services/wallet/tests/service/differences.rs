@@ -1,10 +1,12 @@
 //! Differences of cash: which are open, and what the metrics count.
 
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 use domain::{BusinessId, EventKind, OrderId, Paise};
 use internal_api::PageQuery;
 use internal_api::cash::{AssignDifference, CashQuery, CashView};
 use internal_api::remittances::RemittanceLine;
 use test_kit::{refusal, until};
+use url::Url;
 
 use crate::broker::publish;
 use crate::cash::event;
@@ -134,10 +136,21 @@ async fn a_difference_that_was_closed_before_the_payout_is_owed_after_it() {
     assert_eq!(owed().await, [0, 0]);
 }
 
-/// An instance of release 1.0.0, which knows no differences, settles orders whose difference somebody closed.
+/// An instance of release 1.0.0, which knows no differences, settles orders whose difference somebody closed. Its role may have no
+/// rights on them yet.
 #[tokio::test]
 async fn the_database_opens_the_difference_of_a_payout_by_the_former_release() {
-    let harness = Harness::connected().await;
+    let mut owner = String::new();
+    let harness =
+        Harness::start_with_granted_rights(|settings| settings.database.url.expose().clone_into(&mut owner))
+            .await;
+    let mut owner = AsyncPgConnection::establish(&owner).await.expect("a connection");
+    let role = Url::parse(harness.settings.database.url.expose()).expect("a URL");
+    let rights = |change: &str| format!("{change} \"{}\"", role.username());
+    let (revoke, grant) = (
+        rights("REVOKE ALL ON cash_differences FROM"),
+        rights("GRANT SELECT, INSERT, UPDATE ON cash_differences TO"),
+    );
     let closed = AssignDifference { resolution: Some("agreed".into()), ..AssignDifference::default() };
     for (collected, handed_over, settled, owed) in [
         (1_000, 900, 900, Some(100)),
@@ -157,7 +170,9 @@ async fn the_database_opens_the_difference_of_a_payout_by_the_former_release() {
             "UPDATE cash SET settled_paise = {settled}, settled_at = now()
              WHERE order_id = '{order}' AND business_id = '{business}'"
         );
+        owner.batch_execute(&revoke).await.expect("no rights");
         harness.script(&settle).await.expect("settled");
+        owner.batch_execute(&grant).await.expect("rights");
         let seen = overview(&harness, business).await;
         assert_eq!(
             (seen.data[0].discrepant, seen.totals.outstanding_paise.get()),
