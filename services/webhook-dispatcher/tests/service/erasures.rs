@@ -1,5 +1,6 @@
 //! The deletion of a closed business's endpoints and log.
 
+use diesel_async::SimpleAsyncConnection;
 use domain::{BusinessId, EventKind, Mode};
 use serde_json::json;
 use test_kit::until;
@@ -9,8 +10,23 @@ use crate::receiver::Receiver;
 
 /// More than one call deletes.
 const MANY: u32 = 600;
-const TABLES: [&str; 6] =
-    ["endpoints", "endpoint_health", "deliveries", "attempts", "events", "held_back_events"];
+const TABLES: [&str; 8] = [
+    "endpoints",
+    "endpoint_health",
+    "endpoint_notices",
+    "recoveries",
+    "deliveries",
+    "attempts",
+    "events",
+    "held_back_events",
+];
+/// A recovery that has ended and a warning, of each endpoint.
+const HISTORY: &str = "
+    INSERT INTO recoveries (id, business_id, endpoint_id, since, until, state, total, done, after_id, created_at, ended_at)
+    SELECT 'whr_' || substr(id, 5), business_id, id, now() - interval '1 hour', now(), 'completed', 0, 0, '', now(), now()
+    FROM endpoints;
+    INSERT INTO endpoint_notices (endpoint_id, business_id, failing_since, percent, told_at)
+    SELECT id, business_id, now(), 50, now() FROM endpoints";
 
 #[tokio::test]
 async fn nothing_is_left_of_the_endpoints_of_a_closed_business() {
@@ -19,6 +35,7 @@ async fn nothing_is_left_of_the_endpoints_of_a_closed_business() {
     let (business, other) = (harness.business, harness.new_business());
     let endpoint = harness.endpoint(&receiver).await;
     harness.hooks.create(other, &json!({ "url": receiver.url() })).await.unwrap();
+    harness.connection().await.batch_execute(HISTORY).await.unwrap();
     for of in [business, other] {
         let [order, gap] = [(); 2].map(|()| TestOrder { business: of, ..harness.new_order(Mode::Live) });
         harness.publish_created(&order).await;
@@ -31,23 +48,23 @@ async fn nothing_is_left_of_the_endpoints_of_a_closed_business() {
         }
         rows
     };
-    until("all is stored", async || rows(business).await == [1; 6] && rows(other).await == [1; 6]).await;
+    until("all is stored", async || rows(business).await == [1; 8] && rows(other).await == [1; 8]).await;
     until("it is over", async || harness.succeeded(&endpoint).await).await;
     let erase = async || harness.hooks.erase_business(business).await.unwrap().complete;
     assert!(!erase().await, "the business has an endpoint");
-    assert_eq!(rows(business).await, [1; 6]);
+    assert_eq!(rows(business).await, [1; 8]);
 
     harness.fill(&endpoint, MANY).await;
     harness.hooks.delete(business, &endpoint.view.id.to_string()).await.unwrap();
     assert!(!erase().await, "a call deletes a bounded part");
     until("all is deleted", async || erase().await).await;
-    assert_eq!(rows(business).await, [0; 6]);
+    assert_eq!(rows(business).await, [0; 8]);
     assert!(erase().await, "repeated");
     until("the other one's is over", async || {
         harness.count(&format!("deliveries WHERE business_id = '{other}' AND state = 'succeeded'")).await == 1
     })
     .await;
-    assert_eq!(rows(other).await, [1; 6]);
+    assert_eq!(rows(other).await, [1; 8]);
 }
 
 #[tokio::test]
