@@ -66,6 +66,7 @@ pub(crate) fn change_contact(error: ChangeContactError) -> ApiError {
 pub(crate) fn add_note(error: AddNoteError) -> ApiError {
     match error {
         AddNoteError::Unknown => business_not_found(),
+        AddNoteError::Erased => business_closed(),
         AddNoteError::TooMany => ApiError::new(
             StatusCode::CONFLICT,
             "too_many_notes",

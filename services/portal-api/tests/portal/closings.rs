@@ -5,7 +5,7 @@ use diesel_async::SimpleAsyncConnection;
 use serde_json::{Value, json};
 use test_kit::until;
 
-use crate::answers::{self, ENDPOINT, KEY, page};
+use crate::answers::{self, ENDPOINT, KEY, ORDER, page};
 use crate::client::Client;
 use crate::office::Office;
 use crate::peers::answer_of;
@@ -13,6 +13,8 @@ use crate::portal::{Owner, Portal};
 
 const CLOSING: &str = "/v1/portal/business/closing";
 const KEYS: &str = "/v1/portal/api-keys";
+/// As in `erase_closed`.
+const CALLS_MAX: usize = 20;
 
 fn of_operator(business: &str) -> String {
     format!("/v1/operator/businesses/{business}")
@@ -38,13 +40,17 @@ fn settled(portal: &Portal, business: &str, balance: i64) {
     let quiet = json!({ "lastAt": null, "last24h": 0, "pending": 0 });
     peers.answer(orders("orders/activity"), 200, json!({ "live": quiet, "test": quiet }));
     peers.wallet(business, balance, true);
-    let mut cash = answer_of(&answers::cash());
-    cash["data"] = json!([]);
-    // An order was settled short, and its discrepancy is closed: its rest stays outstanding.
-    cash["totals"]["discrepancies"] = json!(0);
-    peers.answer(format!("GET /wallet/internal/wallets/{business}/cash"), 200, cash);
+    cash_totals(portal, business, 0, 0);
     peers.answer(far("key-management", "GET", business, "api-keys"), 200, nothing());
     peers.answer(far("webhook-dispatcher", "GET", business, "webhook-endpoints"), 200, nothing());
+}
+
+fn cash_totals(portal: &Portal, business: &str, discrepancies: i64, outstanding: i64) {
+    let mut cash = answer_of(&answers::cash());
+    cash["data"] = json!([]);
+    cash["totals"]["discrepancies"] = json!(discrepancies);
+    cash["totals"]["outstandingPaise"] = json!(outstanding);
+    portal.peers.answer(format!("GET /wallet/internal/wallets/{business}/cash"), 200, cash);
 }
 
 /// One key and one endpoint, which the owners list until the second look of a completion.
@@ -325,11 +331,11 @@ async fn a_closed_business_is_erased_when_the_law_no_longer_keeps_its_books() {
     let (business, path) = (owner.business.clone(), of_operator(&owner.business));
     let contact = json!({ "name": "Asha Rao", "phone": "+919876543210" });
     assert_eq!(owner.client.put("/v1/portal/business/contact", contact).await.status, 204);
-    let note = json!({ "text": "Asha prefers calls." });
-    assert_eq!(operator.post(&format!("{path}/notes"), note).await.status, 201);
     assert_eq!(owner.client.post(CLOSING, json!({ "reason": "Asha retires." })).await.status, 204);
     settled(&portal, &business, 0);
     assert_eq!(operator.post(&format!("{path}/closing/complete"), json!({})).await.status, 204);
+    let (notes, note) = (format!("{path}/notes"), json!({ "text": "Asha prefers calls." }));
+    assert_eq!(operator.post(&notes, note.clone()).await.status, 201);
     let erasure = far("order-api", "POST", &business, "personal-data-erasure");
     let erasing = |completed_at: Option<&str>| {
         let requested_at = "2026-01-01T00:00:00Z";
@@ -343,12 +349,7 @@ async fn a_closed_business_is_erased_when_the_law_no_longer_keeps_its_books() {
 
     // Each instance looks at its start.
     portal.clock.advance(TimeDelta::days(3_288));
-    portal.peers.wallet(&business, 700, true);
-    let wallet = format!("GET /wallet/internal/wallets/{business}");
-    let looks = portal.peers.asked(&wallet).len();
-    let _sees_a_balance = portal.another();
-    until("the balance is seen", async || portal.peers.asked(&wallet).len() > looks).await;
-    portal.peers.wallet(&business, 0, true);
+    wait_for_money(&portal, &business).await;
     let _begins = portal.another();
     until("order-api erases", async || !portal.peers.asked(&erasure).is_empty()).await;
     let begun = portal.peers.asked(&erasure).into_iter().map(|asked| asked.body);
@@ -357,7 +358,9 @@ async fn a_closed_business_is_erased_when_the_law_no_longer_keeps_its_books() {
     assert_eq!(kept["erasedAt"], Value::Null, "order-api is not done: {kept}");
 
     portal.peers.answer(latest, 200, json!({ "erasure": erasing(Some("2026-01-02T00:00:00Z")) }));
-    let _wait = wait_for_services(&portal, &mut operator, &business).await;
+    // An instance of release 1.0.0 made a key and an endpoint after the completion.
+    has_access(&portal, &business);
+    wait_for_services(&portal, &mut operator, &business).await;
     let _ends = portal.another();
     until("the business is erased", async || {
         operator.get(&format!("{path}/closing")).await.body["erasedAt"].is_string()
@@ -365,7 +368,15 @@ async fn a_closed_business_is_erased_when_the_law_no_longer_keeps_its_books() {
     .await;
     let read = operator.get(&format!("{path}/closing")).await.body;
     assert_eq!((&read["state"], &read["reason"]), (&json!("completed"), &Value::Null), "{read}");
-    assert_eq!(operator.get(&format!("{path}/notes")).await.body["data"], json!([]));
+    for call in [revocation(&business), deletion(&business)] {
+        assert!(!portal.peers.asked(&call).is_empty(), "{call}");
+    }
+    let difference = format!("{path}/cod/{ORDER}/difference");
+    let assigned = json!({ "owner": "Ravi" });
+    for refused in [operator.post(&notes, note).await, operator.put(&difference, assigned).await] {
+        assert_eq!((refused.status, refused.code()), (409, "business_closed"), "{refused:?}");
+    }
+    assert_eq!(operator.get(&notes).await.body["data"], json!([]));
     assert_eq!(operator.get(&path).await.status, 404, "it has no users");
     let log_in = |email: &str| json!({ "email": email, "password": "correct horse" });
     let session = "/v1/portal/session";
@@ -373,30 +384,52 @@ async fn a_closed_business_is_erased_when_the_law_no_longer_keeps_its_books() {
     assert_eq!(portal.stranger().post(session, log_in("owner@other.example")).await.status, 200);
 }
 
+/// A balance, and cash that is not settled. At the end there is none.
+async fn wait_for_money(portal: &Portal, business: &str) {
+    let wallet = format!("GET /wallet/internal/wallets/{business}");
+    let cash = format!("{wallet}/cash");
+    for (balance, discrepancies, outstanding, call) in
+        [(700, 0, 0, &wallet), (0, 1, 0, &cash), (0, 0, 700, &cash)]
+    {
+        portal.peers.wallet(business, balance, true);
+        cash_totals(portal, business, discrepancies, outstanding);
+        look(portal, call, 1).await;
+    }
+    cash_totals(portal, business, 0, 0);
+}
+
+/// Another instance begins, and asks the service so often.
+async fn look(portal: &Portal, call: &str, times: usize) {
+    let asked = portal.peers.asked(call).len() + times;
+    let _instance = portal.another();
+    until("the service is asked", async || portal.peers.asked(call).len() >= asked).await;
+}
+
 /// One after the other has not erased everything yet. At the end all have.
-async fn wait_for_services(portal: &Portal, operator: &mut Client, business: &str) -> Vec<Portal> {
-    let rest = [
-        far("key-management", "POST", business, "erasure"),
-        format!("POST /wallet/internal/wallets/{business}/erasure"),
-        far("webhook-dispatcher", "POST", business, "erasure"),
-    ];
-    let done = || (200, json!({ "complete": true }));
-    for call in &rest {
-        portal.peers.answer_in_turn(call.as_str(), [done()]);
+async fn wait_for_services(portal: &Portal, operator: &mut Client, business: &str) {
+    let keys = far("key-management", "POST", business, "erasure");
+    let wallet = format!("POST /wallet/internal/wallets/{business}/erasure");
+    let webhooks = far("webhook-dispatcher", "POST", business, "erasure");
+    let done = || json!({ "complete": true });
+    for call in [&keys, &wallet, &webhooks] {
+        portal.peers.answer(call.as_str(), 200, done());
     }
     // Release 1.0.0 does not know the call.
     let unknown = json!({ "code": "not_found", "message": "There is nothing at this address." });
-    let unfinished = [(404, unknown), (200, json!({ "complete": false })), (503, json!({}))];
+    let part = || json!({ "complete": false });
     let closing = format!("{}/closing", of_operator(business));
-    let mut instances = Vec::new();
-    for (call, answer) in rest.iter().zip(unfinished) {
-        portal.peers.answer_in_turn(call.as_str(), [answer]);
-        let looks = portal.peers.asked(call).len();
-        instances.push(portal.another());
-        until("the service is asked", async || portal.peers.asked(call).len() > looks).await;
+    // Each instance asks only if the one before it has not erased the business, hence two at the end.
+    for (call, status, answer, times) in [
+        (&keys, 404, unknown, 1),
+        (&wallet, 200, part(), CALLS_MAX),
+        (&webhooks, 503, json!({}), 1),
+        (&webhooks, 200, part(), CALLS_MAX),
+        (&webhooks, 200, part(), CALLS_MAX),
+    ] {
+        portal.peers.answer(call.as_str(), status, answer);
+        look(portal, call, times).await;
         let kept = operator.get(&closing).await.body;
         assert_eq!(kept["erasedAt"], Value::Null, "{call} is not done: {kept}");
-        portal.peers.answer_in_turn(call.as_str(), [done()]);
+        portal.peers.answer(call.as_str(), 200, done());
     }
-    instances
 }

@@ -7,7 +7,7 @@ use crate::audit::commands::audit::write_operator_audit;
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::business::domain::StaffNote;
 use crate::state::State;
-use crate::store::{businesses, staff_notes};
+use crate::store::{businesses, closings, staff_notes};
 
 /// Of a business. The table has the same bound.
 const NOTES_MAX: i64 = 200;
@@ -16,6 +16,8 @@ const NOTES_MAX: i64 = 200;
 pub(crate) enum AddNoteError {
     #[error("the business does not exist")]
     Unknown,
+    #[error("the business is closed, and its data is erased")]
+    Erased,
     #[error("the business has as many notes as it may have")]
     TooMany,
     #[error(transparent)]
@@ -23,7 +25,7 @@ pub(crate) enum AddNoteError {
 }
 
 /// # Errors
-/// When the business has as many notes as it may have, or the database fails.
+/// When the business is erased or has as many notes as it may have, or the database fails.
 pub(crate) async fn add_staff_note(
     state: &State,
     business: BusinessId,
@@ -33,6 +35,9 @@ pub(crate) async fn add_staff_note(
     let unit = &state.unit;
     let add = async |conn: &mut _| -> Result<StaffNote, AddNoteError> {
         businesses::find_for_update(conn, business).await?.ok_or(AddNoteError::Unknown)?;
+        if closings::find(conn, business).await?.is_some_and(|closing| closing.erased_at.is_some()) {
+            return Err(AddNoteError::Erased);
+        }
         let last = staff_notes::list(conn, business, 1, None).await?;
         let number = last.first().map_or(0, |note| note.number) + 1;
         if number > NOTES_MAX {

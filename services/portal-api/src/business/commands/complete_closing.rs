@@ -57,11 +57,12 @@ fn none(open: Vec<OpenItem>) -> Result<(), CompleteClosingError> {
     if open.is_empty() { Ok(()) } else { Err(CompleteClosingError::Open(open)) }
 }
 
-async fn revoke_keys(
+/// Can be repeated.
+pub(super) async fn revoke_keys(
     state: &State,
     business: BusinessId,
     author: &Author,
-) -> Result<(), CompleteClosingError> {
+) -> Result<(), CallError> {
     for key in open_items::working_keys(state, business).await? {
         let body = serde_json::Value::Null;
         let revoked = state.peers.keys.revoke(business, &key.id.to_string(), &body).await?;
@@ -72,18 +73,18 @@ async fn revoke_keys(
     Ok(())
 }
 
-/// Webhooks that wait are discarded with their endpoint.
-async fn delete_endpoints(
+/// Webhooks that wait are discarded with their endpoint. Can be repeated.
+pub(super) async fn delete_endpoints(
     state: &State,
     business: BusinessId,
     author: &Author,
-) -> Result<(), CompleteClosingError> {
+) -> Result<(), CallError> {
     for endpoint in open_items::endpoints(state, business).await? {
         match state.peers.webhooks.delete(business, &endpoint.id.to_string()).await {
             Ok(()) => {}
             // An owner was faster.
             Err(error) if error.refusal_code() == Some("webhook_endpoint_not_found") => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
         let target = Target::new(TargetKind::WebhookEndpoint, endpoint.id);
         let event = AuditEvent::once(Action::EndpointDeleted, target);

@@ -4,18 +4,22 @@
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, Paise};
-use internal_api::CallError;
+use internal_api::cash::CashQuery;
 use internal_api::orders::ErasureView;
+use internal_api::{CallError, ErasureProgress};
 use postgres::StoreError;
 
 use crate::audit::commands::audit::write_audit;
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
+use crate::business::commands::complete_closing::{delete_endpoints, revoke_keys};
 use crate::state::State;
 use crate::store::{business_sso, businesses, closings, contacts, pickup_profiles, staff_notes};
 use crate::team::commands::change_user::{ChangeUserError, remove_everybody};
 
 /// The businesses of one round. One that waits is looked at in each round.
 const ROUND_MAX: i64 = 100;
+/// The calls to a service in one round. Each erases a bounded part.
+const CALLS_MAX: usize = 20;
 /// Other services keep the id.
 const NAME: &str = "Erased business";
 
@@ -25,10 +29,12 @@ enum Delay {
     /// Such as a payment that arrived after the closing.
     #[error("the wallet has a balance, which belongs to the business: pay it out")]
     Balance,
+    /// Such as a report that arrived after the closing. What the staff writes about it is erased too.
+    #[error("cash is not paid out, or has open discrepancies: settle it")]
+    Cash,
     #[error("order-api erases its orders")]
     Orders,
-    /// A call erases a bounded part.
-    #[error("{0} has not erased everything, or the business has keys or endpoints there")]
+    #[error("{0} has not erased everything yet")]
     Rest(&'static str),
     /// Also a service of release 1.0.0, which does not know the call.
     #[error(transparent)]
@@ -41,9 +47,16 @@ pub(crate) async fn erase_closed(state: &State) -> Result<(), StoreError> {
     let due: Result<Vec<BusinessId>, StoreError> =
         database.read(async |conn| closings::due(conn, now, ROUND_MAX).await).await;
     for business in due? {
-        if let Err(delay) = prepare(state, business).await {
-            tracing::warn!(%delay, business_id = %business, "erasure of a closed business waits");
-            continue;
+        match prepare(state, business).await {
+            Ok(()) => {}
+            Err(delay @ (Delay::Orders | Delay::Rest(_))) => {
+                tracing::info!(%delay, business_id = %business, "erasure of a closed business continues");
+                continue;
+            }
+            Err(delay) => {
+                tracing::warn!(%delay, business_id = %business, "erasure of a closed business waits");
+                continue;
+            }
         }
         let erased: Result<(), ChangeUserError> =
             state.unit.transaction(async |conn| erase(conn, state, business, now).await).await;
@@ -62,19 +75,39 @@ async fn prepare(state: &State, business: BusinessId) -> Result<(), Delay> {
     if state.peers.wallet.wallet(business).await?.balance_paise != Paise::ZERO {
         return Err(Delay::Balance);
     }
+    // The totals come with each page.
+    let page = CashQuery { limit: Some(1), ..CashQuery::default() };
+    let cash = state.peers.wallet.cash(business, &page).await?.totals;
+    if cash.discrepancies != 0 || cash.outstanding_paise != Paise::ZERO {
+        return Err(Delay::Cash);
+    }
     let latest = state.peers.orders.latest_erasure(business).await?.erasure;
     if !latest.as_ref().is_some_and(is_whole) {
         // Returns a running one.
         state.peers.orders.begin_whole_erasure(business).await?;
         return Err(Delay::Orders);
     }
-    let rest = [
-        ("key-management", state.peers.keys.erase_business(business).await?),
-        ("wallet", state.peers.wallet.erase_business(business).await?),
-        ("webhook-dispatcher", state.peers.webhooks.erase_business(business).await?),
-    ];
-    let unfinished = rest.into_iter().find(|(_, progress)| !progress.complete);
-    unfinished.map_or(Ok(()), |(service, _)| Err(Delay::Rest(service)))
+    // An instance of release 1.0.0 may have made some after the completion.
+    let author = Author::system(None);
+    revoke_keys(state, business, &author).await?;
+    delete_endpoints(state, business, &author).await?;
+    let peers = &state.peers;
+    erase_rest("key-management", || peers.keys.erase_business(business)).await?;
+    erase_rest("wallet", || peers.wallet.erase_business(business)).await?;
+    erase_rest("webhook-dispatcher", || peers.webhooks.erase_business(business)).await
+}
+
+/// Repeats the call until the service has nothing left.
+async fn erase_rest<F>(service: &'static str, call: impl Fn() -> F) -> Result<(), Delay>
+where
+    F: Future<Output = Result<ErasureProgress, CallError>>,
+{
+    for _ in 0..CALLS_MAX {
+        if call().await?.complete {
+            return Ok(());
+        }
+    }
+    Err(Delay::Rest(service))
 }
 
 /// Release 1.0.0 of order-api leaves orders that are not completed.

@@ -66,7 +66,7 @@ pub(crate) async fn list(
     operation_id = "addStaffNote",
     tag = "Operator",
     summary = "Add a note about a business, for the staff only",
-    description = "A note is never changed or removed. A business has at most 200: 409 `too_many_notes`.",
+    description = "A note is never changed or removed. A business has at most 200: 409 `too_many_notes`. Once a closed business is erased: 409 `business_closed`.",
     params(("id" = domain::BusinessId, Path, description = "The business.")),
     request_body = contact_bodies::AddStaffNote,
     responses((status = 201, description = "The note.", body = StaffNoteView)),

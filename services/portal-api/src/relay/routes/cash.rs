@@ -7,9 +7,11 @@ use internal_api::cash::{AssignDifference, CashQuery};
 use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_body, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
+use crate::business::queries::closing;
 use crate::business::routes::businesses::business_id;
 use crate::domain::Session;
 use crate::http::audited::{OperatorAuthor, audited};
+use crate::http::errors;
 use crate::http::openapi::{cash_bodies, params};
 use crate::state::State;
 
@@ -76,6 +78,7 @@ pub(crate) async fn of_business_for_operator(
     operation_id = "assignCashDifference",
     tag = "Operator",
     summary = "Give a discrepancy an owner, or close it",
+    description = "Once a closed business is erased: 409 `business_closed`.",
     params(
         ("id" = domain::BusinessId, Path, description = "The business."),
         ("order" = domain::OrderId, Path, description = "The order."),
@@ -90,6 +93,9 @@ pub(crate) async fn assign_difference(
     body: JsonBody,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &path.0).await?;
+    if closing::find(&state, business).await?.is_some_and(|closing| closing.erased_at.is_some()) {
+        return Err(errors::business_closed());
+    }
     let request = read_body(&body.0, &["owner", "note", "resolution", "reopen"], |fields| {
         let owner = fields.optional_text("owner", OWNER);
         let note = fields.optional_text("note", NOTE);
