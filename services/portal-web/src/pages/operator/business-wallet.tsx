@@ -1,5 +1,5 @@
 import { Button, Group, Skeleton } from "@mantine/core";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import {
   type BusinessDetails,
   useBusinessEntries,
@@ -15,13 +15,17 @@ import { Money } from "../../components/money";
 import { Section } from "../../components/section";
 import { Statement } from "../../components/statement";
 import { useEntryFilter } from "../../components/use-entry-filter";
-import { type Adjustment, AdjustWalletDialog } from "./adjust-wallet-dialog";
+import type { Adjustment } from "./adjust-wallet-dialog";
+
+const AdjustWalletDialog = lazy(async () => ({
+  default: (await import("./adjust-wallet-dialog")).AdjustWalletDialog,
+}));
 
 /** The prepaid balance, its statement, and corrections. */
 export function BusinessWallet({ business }: { business: BusinessDetails }) {
   const health = useBusinessHealth(business.id);
   const mayCredit = useMay("credit_wallets");
-  const [adjustment, setAdjustment] = useState<Adjustment | null>(null);
+  const [adjustment, setAdjustment] = useState<Adjustment | null>();
   return (
     <>
       <Section
@@ -60,7 +64,15 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
         businessId={business.id}
         onTakeBack={mayCredit ? (entry) => setAdjustment({ isDebit: true, entry }) : undefined}
       />
-      <AdjustWalletDialog business={business} adjustment={adjustment} onClose={() => setAdjustment(null)} />
+      {adjustment !== undefined && (
+        <Suspense fallback={null}>
+          <AdjustWalletDialog
+            business={business}
+            adjustment={adjustment}
+            onClose={() => setAdjustment(null)}
+          />
+        </Suspense>
+      )}
     </>
   );
 }
