@@ -6,7 +6,6 @@ mod delete;
 mod deliveries;
 mod delivery;
 mod endpoints;
-mod erase_business;
 mod errors;
 mod event_deliveries;
 mod input;
@@ -52,7 +51,7 @@ pub(crate) fn internal(
             scope("/internal")
                 .wrap(from_fn(web::require_internal_token))
                 .service(resource("/businesses").route(get().to(businesses::list)))
-                .service(resource("/businesses/{business}/erasure").route(post().to(erase_business::erase)))
+                .service(resource("/businesses/{business}/erasure").route(post().to(businesses::erase)))
                 .service(resource("/failing-endpoints").route(get().to(summary::failing)))
                 .service(
                     resource(ENDPOINTS).route(post().to(create::create)).route(get().to(endpoints::list)),

@@ -3,7 +3,6 @@
 mod announcements;
 mod attempts;
 mod claims;
-mod closed_businesses;
 mod deleted_endpoints;
 mod deliveries;
 mod endpoints;
@@ -35,8 +34,7 @@ mod time;
 pub(crate) use announcements::announce;
 pub(crate) use attempts::attempts_of;
 pub(crate) use claims::{Ask, ClaimRequest, ClaimedDelivery, claim};
-pub(crate) use closed_businesses::delete_closed;
-pub(crate) use deleted_endpoints::discard_for_deleted_endpoints;
+pub(crate) use deleted_endpoints::{delete_closed, discard_for_deleted_endpoints};
 pub(crate) use deliveries::{
     find_delivery, find_for_redelivery, request_attempt, request_unless_received, send_again,
 };
