@@ -208,6 +208,7 @@ pub(crate) fn change_business(error: ChangeBusinessError) -> ApiError {
             ApiError::new(StatusCode::CONFLICT, "plan_changed", message)
         }
         ChangeBusinessError::Closing => business_closing(),
+        ChangeBusinessError::Closed => business_closed(),
         ChangeBusinessError::Approval(error) => request_approval(error),
         ChangeBusinessError::Store(error) => error.into(),
     }

@@ -151,7 +151,7 @@ async fn require_open(call: &Call, state: &State, business: BusinessId) -> Resul
         return Ok(());
     }
     match closing::find(state, business).await? {
-        Some(found) if found.completed_at.is_some() && !while_open => Err(errors::business_closed()),
+        Some(found) if found.completed_at.is_some() => Err(errors::business_closed()),
         Some(_) if while_open => Err(errors::business_closing()),
         _ => Ok(()),
     }

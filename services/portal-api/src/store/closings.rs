@@ -21,6 +21,7 @@ struct ClosingRow {
     completed_at: Option<DateTime<Utc>>,
     erase_after: Option<DateTime<Utc>>,
     erased_at: Option<DateTime<Utc>>,
+    ending_at: Option<DateTime<Utc>>,
 }
 
 pub(crate) async fn find(
@@ -47,6 +48,7 @@ pub(crate) async fn insert(conn: &mut AsyncPgConnection, closing: &Closing) -> R
         completed_at: closing.completed_at,
         erase_after: closing.erase_after,
         erased_at: closing.erased_at,
+        ending_at: closing.ending_at,
     };
     diesel::insert_into(closings::table).values(row).execute(conn).await?;
     Ok(())
@@ -75,6 +77,19 @@ pub(crate) async fn keep_live_access_off(
         .execute(conn)
         .await?;
     Ok(())
+}
+
+/// The caller has locked the business, and found its closing.
+pub(crate) async fn begin_end(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let begun = diesel::update(closings::table.find(business.to_string()))
+        .set(closings::ending_at.eq(now))
+        .execute(conn)
+        .await?;
+    if begun == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
 }
 
 /// The caller has locked the business, and found its closing.
@@ -139,6 +154,7 @@ impl TryFrom<ClosingRow> for Closing {
             completed_at: row.completed_at,
             erase_after: row.erase_after,
             erased_at: row.erased_at,
+            ending_at: row.ending_at,
         })
     }
 }

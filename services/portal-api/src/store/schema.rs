@@ -41,6 +41,7 @@ diesel::table! {
         completed_at -> Nullable<Timestamptz>,
         erase_after -> Nullable<Timestamptz>,
         erased_at -> Nullable<Timestamptz>,
+        ending_at -> Nullable<Timestamptz>,
     }
 }
 

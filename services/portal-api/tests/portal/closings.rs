@@ -11,12 +11,12 @@ use crate::office::Office;
 use crate::peers::answer_of;
 use crate::portal::{Owner, Portal};
 
-const CLOSING: &str = "/v1/portal/business/closing";
+pub(crate) const CLOSING: &str = "/v1/portal/business/closing";
 const KEYS: &str = "/v1/portal/api-keys";
 /// As in `erase_closed`.
 const CALLS_MAX: usize = 20;
 
-fn of_operator(business: &str) -> String {
+pub(crate) fn of_operator(business: &str) -> String {
     format!("/v1/operator/businesses/{business}")
 }
 
@@ -24,7 +24,7 @@ fn nothing() -> Value {
     json!({ "data": [], "hasMore": false })
 }
 
-fn far(service: &str, call: &str, business: &str, rest: &str) -> String {
+pub(crate) fn far(service: &str, call: &str, business: &str, rest: &str) -> String {
     format!("{call} /{service}/internal/businesses/{business}/{rest}")
 }
 
@@ -33,7 +33,7 @@ fn open_orders(on_their_way: i64, failed: i64, cash: i64) -> Value {
 }
 
 /// All services answer that nothing is open but `balance`.
-fn settled(portal: &Portal, business: &str, balance: i64) {
+pub(crate) fn settled(portal: &Portal, business: &str, balance: i64) {
     let peers = &portal.peers;
     let orders = |rest: &str| far("order-api", "GET", business, rest);
     peers.answer(orders("open-orders"), 200, open_orders(0, 0, 0));
@@ -54,7 +54,7 @@ fn cash_totals(portal: &Portal, business: &str, discrepancies: i64, outstanding:
 }
 
 /// One key and one endpoint, which the owners list until the second look of a completion.
-fn has_access(portal: &Portal, business: &str) {
+pub(crate) fn has_access(portal: &Portal, business: &str) {
     let in_turn = |one: Value| [(200, one.clone()), (200, one), (200, nothing())];
     let keys = far("key-management", "GET", business, "api-keys");
     portal.peers.answer_in_turn(keys, in_turn(page(answers::key())));
@@ -64,15 +64,15 @@ fn has_access(portal: &Portal, business: &str) {
     portal.peers.answer(deletion(business), 200, Value::Null);
 }
 
-fn revocation(business: &str) -> String {
+pub(crate) fn revocation(business: &str) -> String {
     far("key-management", "POST", business, &format!("api-keys/{KEY}/revoke"))
 }
 
-fn deletion(business: &str) -> String {
+pub(crate) fn deletion(business: &str) -> String {
     far("webhook-dispatcher", "DELETE", business, &format!("webhook-endpoints/{ENDPOINT}"))
 }
 
-async fn live_access(operator: &mut Client, business: &str) -> Value {
+pub(crate) async fn live_access(operator: &mut Client, business: &str) -> Value {
     operator.get(&of_operator(business)).await.body["liveAccess"].clone()
 }
 
@@ -85,7 +85,7 @@ async fn live_owner(portal: &Portal) -> Owner {
 }
 
 /// An owner who has begun the closing, with nothing that must be settled.
-async fn closing_owner(portal: &Portal) -> Owner {
+pub(crate) async fn closing_owner(portal: &Portal) -> Owner {
     let mut owner = live_owner(portal).await;
     assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
     settled(portal, &owner.business, 0);
@@ -245,6 +245,8 @@ async fn it_is_completed_once_everything_is_settled() {
     let top_up = "/v1/portal/wallet/top-ups";
     for refused in [
         owner.client.call("POST", top_up).await,
+        owner.client.call("POST", KEYS).await,
+        operator.patch(&of_operator(&business), json!({ "liveAccess": "active" })).await,
         owner.client.delete(CLOSING).await,
         operator.delete(&closing).await,
         owner.client.post(CLOSING, json!({})).await,
@@ -296,14 +298,16 @@ async fn a_completion_outlives_its_client() {
     let business = owner.business.clone();
     let complete = format!("{}/closing/complete", of_operator(&business));
     has_access(&portal, &business);
+    let orders = far("order-api", "GET", &business, "open-orders");
     let mut conn = portal.connect().await;
     let lock = format!("BEGIN; SELECT FROM businesses WHERE id = '{business}' FOR NO KEY UPDATE");
     conn.batch_execute(&lock).await.unwrap();
     tokio::select! {
         answer = operator.post(&complete, json!({})) => panic!("the business is locked: {answer:?}"),
-        () = until("the last step runs", async || !portal.peers.asked(&deletion(&business)).is_empty()) => {}
+        () = until("the first look runs", async || !portal.peers.asked(&orders).is_empty()) => {}
     }
     conn.batch_execute("COMMIT").await.unwrap();
+    until("the last step runs", async || !portal.peers.asked(&deletion(&business)).is_empty()).await;
     until("the business is closed", async || owner.client.get(CLOSING).await.body["state"] == "completed")
         .await;
 }

@@ -118,14 +118,7 @@ impl Peers {
     }
 
     pub(crate) fn wallet(&self, business: &str, balance: i64, funded: bool) {
-        let view = WalletView {
-            owed_paise: Paise::ZERO,
-            balance_paise: Paise::new(balance),
-            currency: "INR".to_owned(),
-            funded_at: funded.then(at),
-            low_balance_threshold_paise: Paise::new(50_000),
-        };
-        self.answer(format!("GET /wallet/internal/wallets/{business}"), 200, answer_of(&view));
+        self.answer(format!("GET /wallet/internal/wallets/{business}"), 200, wallet_of(balance, funded));
     }
 
     pub(crate) fn keys(&self, business: &str, test: bool, live: bool) {
@@ -142,6 +135,16 @@ impl Peers {
         let call = format!("GET /webhook-dispatcher/internal/businesses/{business}/webhooks/summary");
         self.answer(call, 200, answer_of(&WebhookSummary { status, connection_test, verified: None }));
     }
+}
+
+pub(crate) fn wallet_of(balance: i64, funded: bool) -> Value {
+    answer_of(&WalletView {
+        owed_paise: Paise::ZERO,
+        balance_paise: Paise::new(balance),
+        currency: "INR".to_owned(),
+        funded_at: funded.then(at),
+        low_balance_threshold_paise: Paise::new(50_000),
+    })
 }
 
 /// The time that peers name.

@@ -10,7 +10,7 @@ interface ClosingStateProps {
 
 /** Whether a business is being closed; nothing if nobody closes it. */
 export function ClosingState({ closing, operator }: ClosingStateProps) {
-  const { state, begunAt, begunBy, reason, completedAt, eraseAfter, erasedAt } = closing;
+  const { state, begunAt, begunBy, reason, endingAt, completedAt, eraseAfter, erasedAt } = closing;
   if (state === "not_begun") return null;
   const isClosed = state === "completed";
   return (
@@ -22,6 +22,13 @@ export function ClosingState({ closing, operator }: ClosingStateProps) {
     >
       <Text size="sm">
         Begun on <Time at={begunAt} /> by {begunBy === "operator" ? operator : "an owner"}.
+        {!isClosed && endingAt && (
+          <>
+            {" "}
+            Its completion began on <Time at={endingAt} />: keys and endpoints are being ended, and it can no
+            longer be withdrawn.
+          </>
+        )}
         {isClosed && (
           <>
             {" "}

@@ -74,3 +74,25 @@ test("an owner withdraws the closing, but not one of the operator", async ({ vis
   await expect(owner.getByText(/Ask it to withdraw this/)).toBeVisible();
   await expect(owner.getByRole("button", { name: "Withdraw closing" })).toHaveCount(0);
 });
+
+test("nobody withdraws a closing whose completion has begun", async ({ visit }) => {
+  const [owner, staff] = [await visit(), await visit()];
+  const { id, name } = await newBusiness(owner, "Ending shop");
+  await ask(owner, "POST", "/business/closing", {}, 204);
+  // A completion is too fast for a page.
+  for (const page of [owner, staff]) {
+    await page.route("**/v1/**/closing", async (route) => {
+      const closing = await (await route.fetch()).json();
+      return route.fulfill({ json: { ...closing, endingAt: closing.begunAt } });
+    });
+  }
+  await owner.goto("/account/closing");
+  await logInAsOperator(staff);
+  await staff.goto(`/operator/businesses/${id}?tab=closing`);
+  await heading(staff, name);
+  for (const page of [owner, staff]) {
+    await expect(page.getByText(/can no longer be withdrawn/)).toBeVisible();
+    await expect(page.getByRole("button", { name: /Withdraw closing|Take over/ })).toHaveCount(0);
+  }
+  await expect(staff.getByRole("button", { name: "Complete closing" })).toBeEnabled();
+});

@@ -24,6 +24,8 @@ pub(crate) enum ChangeBusinessError {
     PlanChanged { plan: Option<String> },
     #[error("live access stays off while the business is being closed")]
     Closing,
+    #[error("the business is closed")]
+    Closed,
     #[error(transparent)]
     Approval(#[from] RequestApprovalError),
     #[error(transparent)]
@@ -98,6 +100,7 @@ async fn respect_closing(
         None => Ok(()),
         Some(false) => Ok(closings::keep_live_access_off(conn, business).await?),
         Some(true) => match closings::find(conn, business).await? {
+            Some(found) if found.completed_at.is_some() => Err(ChangeBusinessError::Closed),
             Some(_) => Err(ChangeBusinessError::Closing),
             None => Ok(()),
         },

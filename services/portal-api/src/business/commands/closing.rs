@@ -21,6 +21,8 @@ pub(crate) enum ClosingError {
     NotOwner,
     #[error("the business is closed")]
     Closed,
+    #[error("keys and endpoints are being ended")]
+    Ends,
     #[error("the operator began it, and an owner withdraws it")]
     OfOperator,
     #[error(transparent)]
@@ -44,6 +46,7 @@ pub(crate) async fn begin_closing(
                 by_operator: matches!(author.actor, Actor::Operator(_)),
                 reason: reason.clone(),
                 restores_live_access: before.live_access,
+                ending_at: None,
                 completed_at: None,
                 erase_after: None,
                 erased_at: None,
@@ -84,6 +87,9 @@ pub(crate) async fn withdraw_closing(
             let Some(closing) = closings::find(conn, business).await? else { return Ok(()) };
             if closing.completed_at.is_some() {
                 return Err(ClosingError::Closed);
+            }
+            if closing.ending_at.is_some() {
+                return Err(ClosingError::Ends);
             }
             if closing.by_operator && !matches!(author.actor, Actor::Operator(_)) {
                 return Err(ClosingError::OfOperator);

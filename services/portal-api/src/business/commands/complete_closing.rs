@@ -22,8 +22,11 @@ pub(crate) enum CompleteClosingError {
     Unknown,
     #[error("nobody has begun to close the business")]
     NotBegun,
+    /// Nothing has changed.
     #[error("something is open")]
     Open(Vec<OpenItem>),
+    #[error("the closing ends, and something is open")]
+    StillOpen(Vec<OpenItem>),
     #[error(transparent)]
     Peer(#[from] CallError),
     #[error(transparent)]
@@ -32,7 +35,7 @@ pub(crate) enum CompleteClosingError {
     Store(#[from] StoreError),
 }
 
-/// A repeated call changes nothing.
+/// A repeated call changes nothing. A refusal changes nothing, or the closing is past its withdrawal.
 pub(crate) async fn complete_closing(
     state: &State,
     business: BusinessId,
@@ -40,21 +43,45 @@ pub(crate) async fn complete_closing(
 ) -> Result<(), CompleteClosingError> {
     let database = &state.unit.database;
     let found: Result<_, StoreError> = database.read(async |conn| closings::find(conn, business).await).await;
-    if found?.ok_or(CompleteClosingError::NotBegun)?.completed_at.is_some() {
+    let found = found?.ok_or(CompleteClosingError::NotBegun)?;
+    if found.completed_at.is_some() {
         return Ok(());
     }
-    none(open_items::open_items(state, business).await?.unsettled())?;
+    let open = open_items::open_items(state, business).await?.unsettled();
+    if !open.is_empty() {
+        return Err(match found.ending_at {
+            None => CompleteClosingError::Open(open),
+            Some(_) => CompleteClosingError::StillOpen(open),
+        });
+    }
+    begin_end(state, business).await?;
     revoke_keys(state, business, author).await?;
     delete_endpoints(state, business, author).await?;
     // A call that was on its way may have moved money or made a key.
-    none(open_items::open_items(state, business).await?.all())?;
+    let open = open_items::open_items(state, business).await?.all();
+    if !open.is_empty() {
+        return Err(CompleteClosingError::StillOpen(open));
+    }
     finish(state, business, author).await?;
     tracing::info!(business_id = %business, "business closed");
     Ok(())
 }
 
-fn none(open: Vec<OpenItem>) -> Result<(), CompleteClosingError> {
-    if open.is_empty() { Ok(()) } else { Err(CompleteClosingError::Open(open)) }
+/// The closing cannot be withdrawn from its commit on. Can be repeated.
+async fn begin_end(state: &State, business: BusinessId) -> Result<(), CompleteClosingError> {
+    let now = state.unit.clock.now();
+    state
+        .unit
+        .transaction(async |conn| {
+            businesses::find_for_update(conn, business).await?.ok_or(CompleteClosingError::Unknown)?;
+            // It may have been withdrawn since the look.
+            let found = closings::find(conn, business).await?.ok_or(CompleteClosingError::NotBegun)?;
+            if found.ending_at.is_none() {
+                closings::begin_end(conn, business, now).await?;
+            }
+            Ok(())
+        })
+        .await
 }
 
 /// Can be repeated.
@@ -100,7 +127,7 @@ async fn finish(state: &State, business: BusinessId, author: &Author) -> Result<
         .transaction(async |conn| {
             let before = businesses::find_for_update(conn, business).await?;
             let before = before.ok_or(CompleteClosingError::Unknown)?;
-            // An owner may have withdrawn it, or another call may have completed it.
+            // Another call may have completed it.
             let found = closings::find(conn, business).await?.ok_or(CompleteClosingError::NotBegun)?;
             if found.completed_at.is_some() {
                 return Ok(());

@@ -15,6 +15,8 @@ pub(crate) struct Closing {
     pub(crate) reason: Option<String>,
     /// Whether a withdrawal switches live access on again.
     pub(crate) restores_live_access: bool,
+    /// Set before keys and endpoints end. From then on nobody withdraws it.
+    pub(crate) ending_at: Option<DateTime<Utc>>,
     pub(crate) completed_at: Option<DateTime<Utc>>,
     /// Set by the completion. Until then, the law keeps the books.
     pub(crate) erase_after: Option<DateTime<Utc>>,

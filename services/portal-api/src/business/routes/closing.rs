@@ -44,6 +44,8 @@ struct ClosingView {
     begun_at: Option<DateTime<Utc>>,
     begun_by: Option<ClosingBeginner>,
     reason: Option<String>,
+    /// When its completion began. From then on keys and endpoints end, and nobody withdraws it.
+    ending_at: Option<DateTime<Utc>>,
     completed_at: Option<DateTime<Utc>>,
     /// Until then, the law keeps the books of a closed business.
     erase_after: Option<DateTime<Utc>>,
@@ -72,6 +74,7 @@ impl ClosingView {
             state,
             begun_at: closing.as_ref().map(|closing| closing.requested_at),
             begun_by,
+            ending_at: closing.as_ref().and_then(|closing| closing.ending_at),
             completed_at: closing.as_ref().and_then(|closing| closing.completed_at),
             erase_after: closing.as_ref().and_then(|closing| closing.erase_after),
             erased_at: closing.as_ref().and_then(|closing| closing.erased_at),
@@ -132,7 +135,7 @@ pub(crate) async fn begin(
     operation_id = "withdrawClosing",
     tag = "Account",
     summary = "Withdraw the closing of the business",
-    description = "Live access is as before, unless the operator has switched it off. A closing of the operator: 409 `closing_of_operator`. After the completion: 409 `business_closed`.",
+    description = "Live access is as before, unless the operator has switched it off. A closing of the operator: 409 `closing_of_operator`. Once its completion has begun: 409 `closing_ends`, and after it `business_closed`.",
     responses((status = 204, description = "Nobody is closing the business.")),
 )]
 pub(crate) async fn withdraw(
@@ -191,7 +194,7 @@ pub(crate) async fn begin_for_operator(
     operation_id = "withdrawClosingOf",
     tag = "Operator",
     summary = "Withdraw the closing of a business",
-    description = "Live access is as before, unless it was switched off meanwhile. After the completion: 409 `business_closed`.",
+    description = "Live access is as before, unless it was switched off meanwhile. Once its completion has begun: 409 `closing_ends`, and after it `business_closed`.",
     params(("id" = BusinessId, Path, description = "The business.")),
     responses((status = 204, description = "Nobody is closing the business.")),
 )]
@@ -211,7 +214,7 @@ pub(crate) async fn withdraw_for_operator(
     operation_id = "completeClosing",
     tag = "Operator",
     summary = "Complete the closing of a business: its keys and webhook endpoints end",
-    description = "Refused with 409 `closing_not_settled`, which lists all that is `unsettled`. A repeated call continues after a failure.",
+    description = "Refused with 409 `closing_not_settled`, which lists all that is `unsettled`. If that is found only after keys and endpoints have ended, the view says `endingAt`: the closing can no longer be withdrawn. A repeated call continues after a failure.",
     params(("id" = BusinessId, Path, description = "The business.")),
     responses((status = 204, description = "The business is closed.")),
 )]

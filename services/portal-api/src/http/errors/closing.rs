@@ -14,7 +14,7 @@ use crate::domain::Permission;
 pub(crate) fn business_closing() -> ApiError {
     conflict(
         "business_closing",
-        "The business is being closed, or is closed. Withdraw the closing first, if it is not complete.",
+        "The business is being closed. Withdraw the closing first, if that is still possible.",
     )
 }
 
@@ -27,6 +27,10 @@ pub(crate) fn closing(error: ClosingError) -> ApiError {
         ClosingError::Unknown => business_not_found(),
         ClosingError::NotOwner => role_insufficient(Permission::ManageBusiness),
         ClosingError::Closed => business_closed(),
+        ClosingError::Ends => conflict(
+            "closing_ends",
+            "Keys and endpoints are being ended. Settle what is open, and complete the closing.",
+        ),
         ClosingError::OfOperator => conflict(
             "closing_of_operator",
             "Your delivery company is closing your business. Ask it to withdraw the closing.",
@@ -41,7 +45,18 @@ pub(crate) fn complete_closing(error: CompleteClosingError) -> ApiError {
         CompleteClosingError::NotBegun => {
             conflict("closing_not_begun", "Nobody is closing this business. Begin the closing first.")
         }
-        CompleteClosingError::Open(items) => still_open(&items),
+        CompleteClosingError::Open(items) => {
+            let open = labels(&items);
+            let message = format!("The business cannot be closed yet: {open}. Settle this first.");
+            not_settled(message, &items)
+        }
+        CompleteClosingError::StillOpen(items) => {
+            let open = labels(&items);
+            let message = format!(
+                "Keys and endpoints are being ended, and the closing cannot be withdrawn. Settle what is open, and complete it: {open}."
+            );
+            not_settled(message, &items)
+        }
         CompleteClosingError::Peer(error) => error.into(),
         CompleteClosingError::Items(error) => open_items(error),
         CompleteClosingError::Store(error) => error.into(),
@@ -55,11 +70,13 @@ pub(crate) fn open_items(error: OpenItemsError) -> ApiError {
     }
 }
 
-/// Names every item.
-fn still_open(items: &[OpenItem]) -> ApiError {
-    let labels: Vec<&str> = items.iter().map(|item| item.label()).collect();
-    let message = format!("The business cannot be closed yet: {}. Settle this first.", labels.join("; "));
+fn not_settled(message: String, items: &[OpenItem]) -> ApiError {
     conflict("closing_not_settled", message).with("unsettled", json!(items))
+}
+
+/// Names every item.
+fn labels(items: &[OpenItem]) -> String {
+    items.iter().map(|item| item.label()).collect::<Vec<_>>().join("; ")
 }
 
 fn conflict(code: &str, message: impl Into<String>) -> ApiError {

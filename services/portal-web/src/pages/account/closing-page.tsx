@@ -51,7 +51,7 @@ function Parts() {
         )}
       </Section>
       {closing.state === "not_begun" && <Begin />}
-      {closing.state === "open" && <Withdraw closing={closing} />}
+      {closing.state === "open" && !closing.endingAt && <Withdraw closing={closing} />}
     </Stack>
   );
 }
@@ -83,7 +83,7 @@ function Begin() {
         />
         <ConfirmButton
           title="Close this business?"
-          description="New live orders are refused at once. You can withdraw this until your delivery company completes it."
+          description="New live orders are refused at once. You can withdraw this until your delivery company begins to complete it."
           confirm="Begin closing"
           onConfirm={() => begin.mutateAsync(reason.trim() || null)}
         >

@@ -52,7 +52,7 @@ export function BusinessClosing({ business }: { business: BusinessDetails }) {
       {mayChange && closing.state === "not_begun" && (
         <Begin businessId={business.id} title="Close this business" action="Close business" />
       )}
-      {mayChange && closing.state === "open" && closing.begunBy === "owner" && (
+      {mayChange && closing.state === "open" && closing.begunBy === "owner" && !closing.endingAt && (
         <Begin businessId={business.id} title="Take over the closing" action="Take over" />
       )}
       {mayChange && closing.state === "open" && <End businessId={business.id} closing={closing} />}
@@ -128,7 +128,7 @@ function Begin({ businessId, title, action }: BeginProps) {
         />
         <ConfirmButton
           title={`${title}?`}
-          description="New live orders are refused at once. You can withdraw this until it is completed."
+          description="New live orders are refused at once. You can withdraw this until its completion begins."
           confirm="Begin closing"
           disabled={reason.trim() === ""}
           onConfirm={() => begin.mutateAsync(reason.trim())}
@@ -156,10 +156,12 @@ function End({ businessId, closing }: { businessId: string; closing: Closing }) 
           >
             Complete closing
           </ConfirmButton>
-          <WithdrawClosing
-            description="Live access is as it was before the closing."
-            onWithdraw={() => withdraw.mutateAsync(undefined)}
-          />
+          {!closing.endingAt && (
+            <WithdrawClosing
+              description="Live access is as it was before the closing."
+              onWithdraw={() => withdraw.mutateAsync(undefined)}
+            />
+          )}
         </Group>
       </Stack>
     </Section>

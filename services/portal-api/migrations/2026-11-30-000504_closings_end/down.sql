@@ -1,0 +1,1 @@
+ALTER TABLE closings DROP COLUMN ending_at;
