@@ -53,7 +53,7 @@ pub(crate) fn complete_closing(error: CompleteClosingError) -> ApiError {
         CompleteClosingError::StillOpen(items) => {
             let open = labels(&items);
             let message = format!(
-                "Keys and endpoints are being ended, and the closing cannot be withdrawn. Settle what is open, and complete it: {open}."
+                "Keys and endpoints are being ended, and the closing cannot be withdrawn. Still open: {open}. Settle this first."
             );
             not_settled(message, &items)
         }
