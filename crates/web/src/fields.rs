@@ -43,9 +43,7 @@ impl<'a> Fields<'a> {
     /// As [`Fields::of_body`], and refuses fields that are none of `known`: a misspelt one must not be lost silently.
     pub fn only(body: &'a Value, field_errors: &'a FieldErrors, known: &[&str]) -> Option<Self> {
         let fields = Self::of_body(body, field_errors)?;
-        for name in fields.unknown(known) {
-            field_errors.add(&name, "unknown_field", format!("{name} is not a field of this call."));
-        }
+        fields.refuse_unknown(known);
         Some(fields)
     }
 
@@ -71,6 +69,13 @@ impl<'a> Fields<'a> {
             .filter(|name| !known.contains(&name.as_str()))
             .map(|name| self.path_of(name))
             .collect()
+    }
+
+    /// Adds an error for each field that is none of `known`.
+    pub fn refuse_unknown(&self, known: &[&str]) {
+        for path in self.unknown(known) {
+            self.field_errors.add(&path, "unknown_field", format!("{path} is not a field of this call."));
+        }
     }
 
     /// Notes that a field is missing; always `None`.

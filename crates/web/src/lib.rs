@@ -47,7 +47,7 @@ pub use query::{
     PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PageQuery, QueryFields, no_query, page_query, read_query,
 };
 pub use rate::{Exceeded, Policy, RATE_LIMIT, RATE_LIMIT_POLICY, Standing};
-pub use read_body::{read_body, read_object};
+pub use read_body::{read_body, read_no_fields, read_object};
 pub use run::{Servers, Workers, run};
 pub use server::{Listener, ServeOptions, StopSignal, listen};
 pub use static_files::{FolderLimits, content_tag, content_type, files_below};

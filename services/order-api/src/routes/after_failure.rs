@@ -6,7 +6,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 use domain::{BusinessId, KeyScope, Mode, OrderId};
 use internal_api::orders::OrderView;
 use serde_json::Value;
-use web::{ApiError, FieldErrors, Fields, JsonBody, TextRule, no_query, read_json, read_optional_json};
+use web::{
+    ApiError, FieldErrors, Fields, JsonBody, TextRule, no_query, read_body, read_json, read_no_fields,
+    read_optional_json,
+};
 
 use super::openapi::{bodies, params};
 use super::{authenticate, errors, integration, limits, order_body, views};
@@ -61,10 +64,12 @@ pub(super) async fn request_return(
     state: Data<State>,
     request: HttpRequest,
     id: Path<String>,
+    payload: Payload,
 ) -> Result<Json<OrderView>, ApiError> {
     let caller = authenticate::business(&state, &request, KeyScope::WriteOrders).await?;
     no_query(&request)?;
     let id = integration::parse_id(&id)?;
+    read_no_fields(&request, payload).await?;
     decide(&state, (caller.business_id, caller.mode, id), Decision::Return, None).await
 }
 
@@ -175,15 +180,10 @@ pub(super) fn read_reattempt(
     if body.is_null() {
         return Ok((Decision::Reattempt { on: None }, None));
     }
-    let field_errors = FieldErrors::default();
-    let read = Fields::of_body(body, &field_errors).map(|fields| {
-        let on = read_day(&fields, now);
-        (Decision::Reattempt { on }, fields.optional_text("note", limits::NOTE))
-    });
-    match read {
-        Some(read) if field_errors.is_empty() => Ok(read),
-        _ => Err(ApiError::invalid(field_errors)),
-    }
+    read_body(body, &["date", "note"], |fields| {
+        let on = read_day(fields, now);
+        Some((Decision::Reattempt { on }, fields.optional_text("note", limits::NOTE)))
+    })
 }
 
 fn read_day(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<NaiveDate> {
@@ -205,7 +205,7 @@ fn read_day(fields: &Fields<'_>, now: DateTime<Utc>) -> Option<NaiveDate> {
 /// `{phone?, delivery?}`, not neither.
 pub(super) fn read_correction(body: &Value) -> Result<Correction, ApiError> {
     let field_errors = FieldErrors::default();
-    let read = Fields::of_body(body, &field_errors).map(|fields| {
+    let read = Fields::only(body, &field_errors, &["phone", "delivery"]).map(|fields| {
         let phone = fields.optional_phone("phone");
         let delivery = fields.optional_object("delivery").map(|delivery| order_body::read_address(&delivery));
         if phone.is_none() && delivery.is_none() && field_errors.is_empty() {

@@ -1,11 +1,11 @@
 //! The evidence of the attempts at a delivery: what a fleet reports, what a business reads, and the code of the customer.
 
 use actix_web::HttpRequest;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, EventKind, EvidencePlace, KeyScope, Mode, Photo, RecipientRelation};
 use internal_api::orders::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
-use web::{ApiError, Fields, TextRule, no_query};
+use web::{ApiError, Fields, TextRule, no_query, read_no_fields};
 
 use super::limits::{HASH_LENGTH, NAME, PHOTO_URL, PHOTO_URL_BEGIN};
 use super::openapi::params;
@@ -122,10 +122,13 @@ pub(super) async fn issue_code(
     state: Data<State>,
     request: HttpRequest,
     id: Path<String>,
+    payload: Payload,
 ) -> Result<Json<DeliveryCodeView>, ApiError> {
     let caller = authenticate::business(&state, &request, KeyScope::WriteOrders).await?;
     no_query(&request)?;
-    issue(&state, (caller.business_id, caller.mode, integration::parse_id(&id)?)).await
+    let id = integration::parse_id(&id)?;
+    read_no_fields(&request, payload).await?;
+    issue(&state, (caller.business_id, caller.mode, id)).await
 }
 
 /// `POST /internal/businesses/{business}/orders/{id}/delivery-code`, in either mode

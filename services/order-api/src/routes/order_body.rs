@@ -72,8 +72,9 @@ fn read_customer(fields: &Fields<'_>, warnings: &mut Warnings) -> Option<Custome
     Some(Customer { name: name?, phone: phone?, email })
 }
 
-/// A corrected address, by the rules of a new order's.
+/// A corrected address, by the rules of a new order's, but a misspelt field is refused: it would remove what it replaces.
 pub(super) fn read_address(fields: &Fields<'_>) -> Delivery {
+    fields.refuse_unknown(&order_fields("delivery"));
     read_delivery(fields, &mut Warnings::default())
 }
 

@@ -134,6 +134,7 @@ async fn a_reattempt_is_refused_with_what_to_do() -> anyhow::Result<()> {
         (json!({ "date": "soon" }), "date", "invalid_format"),
         (json!({ "date": "2027-1-16" }), "date", "invalid_format"),
         (json!({ "date": 5 }), "date", "invalid_type"),
+        (json!({ "dat": "2027-01-16" }), "dat", "unknown_field"),
         // The clock shows 15 January 2027 in India.
         (json!({ "date": "2027-01-14" }), "date", "out_of_range"),
         (json!({ "date": "2027-01-30" }), "date", "out_of_range"),
@@ -173,6 +174,8 @@ async fn a_parcel_is_asked_back() -> anyhow::Result<()> {
     let service = OrderApi::start().await;
     let business = service.business(FEE * 10);
     let order = failed(&business, "back").await?;
+    let mistaken = post(&business, &order, "return", json!({ "date": "2027-01-16" })).await?;
+    assert_eq!(refusal(&mistaken), (400, "invalid_request"));
     let asked = post(&business, &order, "return", json!({})).await?;
     assert!(asked.body["returnRequestedAt"].is_string(), "{}", asked.text);
     assert_eq!(post(&business, &order, "return", json!({})).await?.text, asked.text);
@@ -286,6 +289,8 @@ async fn an_address_is_corrected_until_the_delivery_ends() -> anyhow::Result<()>
         (json!({ "phone": "9800000009" }), "phone", "invalid_format"),
         (json!({ "delivery": {} }), "delivery.addressLine1", "required"),
         (json!({ "delivery": "Residency Road" }), "delivery", "invalid_type"),
+        (json!({ "phone": "+919800000010", "deliver": {} }), "deliver", "unknown_field"),
+        (json!({ "delivery": { "citty": "Kochi" } }), "delivery.citty", "unknown_field"),
     ] {
         let refused = post(&business, &order, "delivery-details", body.clone()).await?;
         assert_eq!(refusal(&refused), (400, "invalid_request"), "{body}");

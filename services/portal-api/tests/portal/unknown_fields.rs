@@ -37,6 +37,8 @@ const OF_OWNERS: &[&str] = &[
     "POST /v1/portal/second-factor/confirm",
     "POST /v1/portal/second-factor/passkeys",
     "POST /v1/portal/invitations",
+    "POST /v1/portal/orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/return",
+    "POST /v1/portal/orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/delivery-code",
     "PATCH /v1/portal/users/usr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
 ];
 
@@ -57,6 +59,7 @@ const OF_ADMINISTRATORS: &[&str] = &[
     "POST /v1/operator/businesses/{business}/password-resets",
     "POST /v1/operator/businesses/{business}/remittances",
     "POST /v1/operator/businesses/{business}/remittances/check",
+    "POST /v1/operator/businesses/{business}/orders/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/return",
     "PUT /v1/operator/businesses/{business}/cod/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV/difference",
 ];
 

@@ -190,6 +190,7 @@ pub(in crate::routes) struct CancelOrder {
 
 /// Another attempt at a delivery that failed.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::routes) struct NewReattempt {
     /// The day in India, from today to 14 days ahead; as soon as possible when left out.
     date: Option<NaiveDate>,
@@ -199,6 +200,7 @@ pub(in crate::routes) struct NewReattempt {
 
 /// What is corrected: the phone, the address, or both.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(in crate::routes) struct NewDeliveryDetails {
     /// The customer's phone number with country code.
     phone: Option<OptionalPhone>,

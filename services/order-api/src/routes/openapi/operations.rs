@@ -168,7 +168,8 @@ fn of_failures(samples: &Samples) -> [Operation; 3] {
             .answer("requested", "Requested", view(samples.failed_order(Some(Decision::Return))))
             .errors(with_key(KeyScope::WriteOrders))
             .errors([errors::order_not_found()])
-            .errors(refused(Decision::Return, &[on_the_way, refunded])),
+            .errors(refused(Decision::Return, &[on_the_way, refunded]))
+            .errors(of_body()),
         Operation::new("correctDelivery")
             .body("phone", "The phone alone", text_of(&json!({ "phone": "+91 98000 00009" })))
             .answer("corrected", "Corrected", view(corrected))
@@ -188,7 +189,8 @@ fn of_evidence(samples: &Samples) -> anyhow::Result<[Operation; 2]> {
             .answer("code", "A code", text_of(&code))
             .errors(with_key(KeyScope::WriteOrders))
             .errors([errors::order_not_found()])
-            .errors([errors::from_issue(IssueError::Ended(DeliveryStatus::Delivered))]),
+            .errors([errors::from_issue(IssueError::Ended(DeliveryStatus::Delivered))])
+            .errors(of_body()),
         Operation::new("getEvidence")
             .answer("delivered", "Delivered", text_of(&evidence::evidence_view(order, records)?))
             .errors(with_key(KeyScope::ReadOrders))

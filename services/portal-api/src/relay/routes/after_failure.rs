@@ -7,7 +7,7 @@ use domain::{BusinessId, OrderId};
 use internal_api::CallError;
 use internal_api::orders::{DecisionFilter, ExceptionKind, OrderView};
 use serde_json::Value;
-use web::{ApiError, JsonBody, QueryFields, read_optional_json, read_query};
+use web::{ApiError, JsonBody, QueryFields, read_no_fields, read_optional_json, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::business::routes::businesses::business_id;
@@ -129,8 +129,12 @@ pub(crate) async fn request_return(
     session: ReqData<Session>,
     author: UserAuthor,
     order: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    ask_back(&state, session.business, author.0, order_id(&order)?).await
+    let order = order_id(&order)?;
+    read_no_fields(&request, payload).await?;
+    ask_back(&state, session.business, author.0, order).await
 }
 
 #[utoipa::path(
@@ -150,9 +154,13 @@ pub(crate) async fn return_for_operator(
     state: Data<State>,
     author: OperatorAuthor,
     path: Path<(String, String)>,
+    request: HttpRequest,
+    payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &path.0).await?;
-    ask_back(&state, business, author.0, order_id(&path.1)?).await
+    let order = order_id(&path.1)?;
+    read_no_fields(&request, payload).await?;
+    ask_back(&state, business, author.0, order).await
 }
 
 async fn ask_back(

@@ -1,11 +1,11 @@
 //! `/v1/portal/orders`: forwarded to order-api.
 
 use actix_web::http::header::CONTENT_DISPOSITION;
-use actix_web::web::{Data, Path, ReqData};
+use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{Mode, OrderId};
 use internal_api::orders::{DeliveryCodeView, EvidenceView, OrdersQuery, SimulatedOrderView};
-use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_query};
+use web::{ApiError, JsonBody, QueryFields, TextRule, page_query, read_no_fields, read_query};
 
 use crate::audit::domain::{Action, AuditEvent, Target, TargetKind};
 use crate::domain::{Permission, Session};
@@ -118,8 +118,11 @@ pub(crate) async fn issue_delivery_code(
     session: ReqData<Session>,
     author: UserAuthor,
     order: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?;
+    read_no_fields(&request, payload).await?;
     let (business, orders) = (session.business, state.peers.orders.clone());
     let call = async move { Ok(orders.issue_delivery_code(business, &order.to_string()).await?) };
     let event = move |_: &DeliveryCodeView| {
