@@ -35,8 +35,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
             break;
         };
         let number = record.position().map_or(0, |position| line_of(&text, position));
-        let is_header = index == 0 && record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order"));
-        if is_header || record.iter().all(str::is_empty) {
+        if (index == 0 && is_header(&record)) || record.iter().all(str::is_empty) {
             continue;
         }
         if lines.len() + errors.len() == LINES_MAX {
@@ -55,6 +54,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
         errors.push(LineError { number: 1, message: "The file names no order." });
     }
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
+}
+
+/// A reference may be `order` too, but its amount is a number.
+fn is_header(record: &StringRecord) -> bool {
+    let has_number = record.get(1).is_some_and(|amount| amount.contains(|c: char| c.is_ascii_digit()));
+    record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order")) && !has_number
 }
 
 /// The reader lets a record begin with the empty lines before it.
@@ -111,6 +116,7 @@ mod tests {
         ];
         assert_eq!(read(text).unwrap(), wanted);
         assert_eq!(read("one\ntwo").unwrap().len(), 2);
+        assert_eq!(read("order,10").unwrap(), [read_line(1, "order", Some(1_000), None)]);
     }
 
     #[test]
