@@ -4,6 +4,7 @@
 //! backwards, so that its end finds it. The customer, erased with the personal data: `*` name and city, `+` the phone, `-`
 //! the phone backwards. Roles that see only masked phones find nothing by `+` and `-`.
 
+use domain::OrderId;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -95,6 +96,12 @@ pub fn search_query(text: &str, sees_phones: bool) -> Option<String> {
     let terms: Vec<_> =
         terms(text).iter().take(TERMS_MAX).filter_map(|term| of_term(term, sees_phones)).collect();
     (!terms.is_empty()).then(|| terms.join(" & "))
+}
+
+/// The order with exactly this id. Its case makes no difference.
+pub fn searched_id(text: &str) -> Option<OrderId> {
+    let (prefix, ulid) = text.trim().split_at_checked(OrderId::PREFIX.len())?;
+    format!("{}{}", prefix.to_ascii_lowercase(), ulid.to_ascii_uppercase()).parse().ok()
 }
 
 fn terms(text: &str) -> Vec<String> {
@@ -286,6 +293,15 @@ mod tests {
         {
             assert!(!finds(text, &order(), true), "{text}");
         }
+    }
+
+    #[test]
+    fn an_id_is_found_in_either_case() {
+        let id = "ord_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        for text in [id, " ord_01arz3ndektsv4rrffq69g5fav ", "ORD_01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
+            assert_eq!(searched_id(text), id.parse::<OrderId>().ok(), "{text}");
+        }
+        assert_eq!(searched_id("ord"), None);
     }
 
     #[test]

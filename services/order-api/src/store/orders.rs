@@ -13,7 +13,7 @@ use super::pages::PageInPortions;
 use super::predicates::{has_reference, placed};
 use super::rows::{OrderRow, after_failure};
 use super::schema::orders;
-use crate::domain::{AcceptedOrder, ChangePosition, FoundOrders, ListStart, Order, OrderFilter};
+use crate::domain::{AcceptedOrder, ChangePosition, FoundOrders, ListStart, Order, OrderFilter, searched_id};
 
 /// An order of a business, in `mode` if given.
 pub async fn find(
@@ -128,7 +128,7 @@ pub async fn with_code(
         .select(orders::id)
         .load(conn)
         .await?;
-    if let Ok(id) = text.parse::<OrderId>() {
+    if let Some(id) = searched_id(text) {
         let by_id = of_business().filter(orders::id.eq(id.to_string())).select(orders::id);
         found.extend(by_id.load::<String>(conn).await?);
     }

@@ -14,6 +14,7 @@ use super::schema::orders;
 use super::{StoreError, corrupt};
 use crate::domain::{
     Activity, BusinessActivity, FoundOrders, LiveOrders, LiveOrdersQuery, OpenOrders, RecentOrders,
+    searched_id,
 };
 
 /// Visits each business along the index of references. An index by reference alone would slow down each new order, for
@@ -133,7 +134,7 @@ pub async fn with_code(
     let found: Vec<Id> =
         statement(BY_REFERENCE).bind::<Text, _>(text).bind::<BigInt, _>(max).load(conn).await?;
     let mut ids: Vec<String> = found.into_iter().map(|found| found.id).collect();
-    if let Ok(id) = text.parse::<OrderId>() {
+    if let Some(id) = searched_id(text) {
         ids.push(id.to_string());
     }
     if let Ok(code) = TrackingCode::from_user_input(text) {
