@@ -196,13 +196,13 @@ pub(crate) struct SpendParams {
 pub(crate) struct CashFilters {
     /// `pending`, `collected`, `handed_over` or `settled`.
     status: Option<String>,
-    /// `true`: only orders with a discrepancy that is not closed.
+    /// `true`: only orders with a discrepancy that is not closed. `false` filters nothing.
     discrepant: Option<bool>,
-    /// `true`: only orders with a discrepancy, also if the operator closed it.
+    /// `true`: only orders with a discrepancy, also if the operator closed it. `false` filters nothing.
     differs: Option<bool>,
     /// The cash of one order.
     order_id: Option<OrderId>,
-    /// Only orders that are not settled although their promised day is over.
+    /// `true`: only orders that are not settled although their promised day is over. `false` filters nothing.
     late: Option<bool>,
     /// Only cash that is due since this time or later: normally, that of orders whose delivery was reported since then.
     due_from: Option<DateTime<Utc>>,
