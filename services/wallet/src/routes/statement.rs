@@ -58,7 +58,9 @@ pub(super) async fn totals(
     let (since, until) = read_query(&request, |fields| {
         let until = fields.parsed_by("until", TIME, time).unwrap_or(now);
         let since = fields.parsed_by("since", TIME, time).unwrap_or(until - PERIOD_DEFAULT);
-        if since > until || until - since > PERIOD_MAX {
+        if since > until {
+            fields.reject("since", "out_of_range", "since must not be after until.");
+        } else if until - since > PERIOD_MAX {
             fields.reject("since", "out_of_range", "since must be at most 366 days before until.");
         }
         (since, until)

@@ -59,16 +59,17 @@ async fn a_period_begins_and_ends_with_the_balances_of_its_times() {
     assert_eq!(totals(business, [20, 5]).await, ([900, 0, -200, 700], 1));
     assert_eq!(totals(business, [100, 20]).await, ([0, 1_000, -100, 900], 2));
     assert_eq!(totals(harness.business(), [20, 5]).await, ([0; 4], 0), "without a wallet");
-    for (since, until, field) in [
-        ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "since"),
-        ("2025-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "since"),
-        ("2026-01-01", "2026-02-01T00:00:00Z", "since"),
-        ("", "soon", "until"),
+    for (since, until, message) in [
+        ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "since must not be after until"),
+        ("2025-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "since must be at most 366 days"),
+        ("2026-01-01", "2026-02-01T00:00:00Z", "since must be an RFC 3339 time"),
+        ("", "soon", "until must be an RFC 3339 time"),
     ] {
         let since = Some(since.to_owned()).filter(|since| !since.is_empty());
         let period = StatementPeriod { since, until: Some(until.to_owned()) };
         let refused = refusal(harness.wallet.statement_totals(business, &period).await);
-        assert_eq!((refused.status, &refused.rest["errors"][0]["field"]), (400, &json!(field)), "{until}");
+        let shown = refused.rest["errors"][0]["message"].to_string();
+        assert!(refused.status == 400 && shown.contains(message), "{until}: {shown}");
     }
 }
 
