@@ -18,7 +18,8 @@ use crate::commands::decide_after_failure::decide_after_failure;
 use crate::domain::{Correction, Decision, reattempt_days};
 use crate::state::State;
 
-const DAY: TextRule = TextRule::line(10);
+/// Longer than a day, because spaces around it are accepted.
+const DAY: TextRule = TextRule::line(40);
 
 /// Attempt a failed delivery again
 ///

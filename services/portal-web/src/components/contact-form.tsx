@@ -62,7 +62,7 @@ export function ContactForm({ contact, save }: ContactFormProps) {
           <TextInput
             label="GSTIN"
             description="15 characters, such as 29AAGCB7383J1Z4."
-            maxLength={15}
+            maxLength={40}
             key={form.key("gstin")}
             {...form.getInputProps("gstin")}
           />

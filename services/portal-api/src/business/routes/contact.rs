@@ -20,7 +20,8 @@ use crate::http::openapi::contact_bodies;
 use crate::state::State;
 
 const NAME: TextRule = TextRule::line(120);
-const GSTIN: TextRule = TextRule::line(15);
+/// Longer than the number, because spaces around it are accepted.
+const GSTIN: TextRule = TextRule::line(40);
 
 /// Each field is null if it is not known.
 #[derive(Serialize, utoipa::ToSchema)]
