@@ -71,7 +71,8 @@ pub(crate) struct ExceptionsParams {
     /// Default: failed.
     #[param(inline)]
     kind: Option<ExceptionKind>,
-    /// Only orders for which the business asked for another attempt or the return, or only the others. Not in the counts.
+    /// Only orders for which the business asked for another attempt or the return, or only the others. Of failed ones, the list
+    /// has only the undecided and those with a late decision. Not in the counts.
     #[param(inline)]
     decision: Option<DecisionFilter>,
 }
@@ -82,7 +83,8 @@ pub(crate) struct ExceptionsOfAllParams {
     /// Default: failed.
     #[param(inline)]
     kind: Option<ExceptionKind>,
-    /// Only orders for which the business asked for another attempt or the return, or only the others. Not in the counts.
+    /// Only orders for which the business asked for another attempt or the return, or only the others. Of failed ones, the list
+    /// has only the undecided and those with a late decision. Not in the counts.
     #[param(inline)]
     decision: Option<DecisionFilter>,
     /// Only orders of this business, also in the counts.

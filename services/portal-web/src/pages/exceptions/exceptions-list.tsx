@@ -72,7 +72,7 @@ export function Decisions({ decision, onChange }: DecisionsProps) {
       onChange={(event) => onChange((event.currentTarget.value || undefined) as DecisionFilter | undefined)}
       data={[
         { value: "", label: "Decided or not" },
-        { value: "asked", label: "Attempt or return asked for" },
+        { value: "asked", label: "Attempt or return is late" },
         { value: "none", label: "Nothing asked for" },
       ]}
     />
