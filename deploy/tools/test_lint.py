@@ -99,6 +99,8 @@ CUSTOM = [
     (put("RabbitmqCluster", "rabbitmq", "much", "spec", "persistence", "storage"), "does not match"),
 ]
 
+# Production needs it.
+PAID = {"services": {"wallet": {"settings": {"WAYBILL_PAYMENTS__PROVIDER": "razorpay"}}}}
 # Values that the chart or its schema refuses, and a part of the error.
 REFUSED = [
     ({"services": {"wallet": {"replicas": {"max": 60}}}}, "need 862 connections"),
@@ -121,6 +123,12 @@ REFUSED = [
     # YAML's `off`.
     ({"internalTls": {"mode": False}}, "internalTls"),
     ({"backups": {"enabled": False, "restore": {"from": "old"}}}, "needs backups.enabled"),
+    ({"services": {"wallet": {"settings": {"WAYBILL_PAYMENTS__PROVIDER": ""}}}}, "needs a payment provider"),
+    ({"services": {"wallet": {"settings": {"WAYBILL_PAYMENTS__PROVIDER": "sandbox"}}}}, "needs a payment provider"),
+    ({"services": {"wallet": {"settings": {"WAYBILL_PAYMENTS__PROVIDER": ""}}}, "generateSecrets": True}, "needs a payment provider"),
+    ({"secrets": {"rabbitmq-walet": "rabbitmq-wallet-2"}}, "rabbitmq-walet"),
+    ({"secrets": {"internal-wallet": "internal-wallet-2"}}, "internal-wallet"),
+    ({"postgres": {"by": "managed", "host": "x", "disableFormerUsers": True}}, "disableFormerUsers is for operator"),
 ]
 
 
@@ -185,7 +193,7 @@ class Rules(unittest.TestCase):
     def test_refused_values(self):
         for values, part in REFUSED:
             with self.assertRaises(helm_python.HelmError) as refused:
-                manifests.rendered(values)
+                manifests.rendered(manifests.merged(PAID, values))
             self.check(part, [str(refused.exception)])
 
     def test_settings_replace_secrets(self):
