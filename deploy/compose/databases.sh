@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the databases and roles that are missing, and sets the roles' passwords, as a superuser: as often as compose comes up. PASSWORDS
-# names the folder of their files. Without the superuser's there, psql's own ways to log in apply.
+# names the folder of their files. Without the superuser's there, psql's own ways to log in apply. psql 14 or newer.
 set -eu
 passwords=${PASSWORDS:-/run/secrets}
 if [ -e "$passwords/postgres-admin" ]; then
@@ -14,8 +14,11 @@ sql() {
 
 # role, file with its password
 role() {
-    password=$(cat "$passwords/$2")
-    sql --set=role="$1" --set=password="$password" <<'SQL'
+    # Not an argument, which every user of the machine can read.
+    PASSWORD=$(cat "$passwords/$2")
+    export PASSWORD
+    sql --set=role="$1" <<'SQL'
+\getenv password PASSWORD
 SELECT format('CREATE ROLE %I', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 ALTER ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD :'password';
 -- The services recognise some errors by their English text.
