@@ -172,7 +172,7 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     calls.push(`${request.method} ${request.url} ${request.headers["idempotency-key"] ?? ""}`.trim());
     const isOrder = request.method === "POST";
     const number = calls.filter((call) => call.startsWith(String(request.method))).length;
-    response.statusCode = (isOrder ? [503, 400, 201] : [200, 401])[number - 1] ?? 500;
+    response.statusCode = (isOrder ? [503, 400, 201, 201] : [200, 401, 401])[number - 1] ?? 500;
     request.resume().on("end", () => response.end(JSON.stringify(isOrder ? ORDER : feed())));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -181,7 +181,9 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     WAYBILL_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     WAYBILL_API_KEY: "sk_test_1",
   };
-  const php = (...words: string[]) => promisify(execFile)("php", words, { cwd: folder, env });
+  const withKey = (key: string, ...words: string[]) =>
+    promisify(execFile)("php", words, { cwd: folder, env: { ...env, WAYBILL_API_KEY: key } });
+  const php = (...words: string[]) => withKey(env.WAYBILL_API_KEY, ...words);
   try {
     await php("shop.php", "place", "3001");
     await php("shop.php", "place", "3001");
@@ -196,10 +198,15 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     const created = JSON.parse((await php("shop.php", "list")).stdout)[0];
     expect(created).toMatchObject({ state: "created", service_id: "ord_1", due_at: null });
     expect(created).toMatchObject({ status: "delivered", collected_paise: 900 });
+    // Neither the order nor the feed's position in tests is the live one.
+    await withKey("sk_live_1", "shop.php", "place", "3001");
+    await withKey("sk_live_1", "shop.php", "follow").catch((error) => error);
     expect(calls).toEqual([
       ...Array(3).fill("POST /v1/integration/orders my-shop-3001"),
       "GET /v1/integration/events?limit=100&waitSeconds=0",
       "GET /v1/integration/events?limit=100&waitSeconds=25&startingAfter=at_1",
+      "POST /v1/integration/orders my-shop-3001",
+      "GET /v1/integration/events?limit=100&waitSeconds=0",
     ]);
   } finally {
     server.close();
