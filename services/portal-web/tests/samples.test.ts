@@ -142,7 +142,7 @@ const ORDER = {
   status: "created",
 };
 
-/** The events of one order; the last one is late. */
+/** The events of one order; that of the collected cash is late. */
 function feed() {
   const event = (id: string, kind: string, sequence: number, status: string, data = {}) => {
     const order = { ...ORDER, orderReference: "3001", status };
@@ -151,7 +151,8 @@ function feed() {
   const failed = event("evt_2", "order.failed", 2, "failed");
   const delivered = event("evt_4", "order.delivered", 4, "delivered");
   const late = event("evt_3", "cod.collected", 3, "driver_assigned", { codAmountPaise: 900 });
-  return { data: [failed, failed, delivered, late], hasMore: false, next: "at_1" };
+  const settled = event("evt_5", "cod.settled", 5, "delivered", { codAmountPaise: 800 });
+  return { data: [failed, failed, delivered, late, settled], hasMore: false, next: "at_1" };
 }
 
 /** A new folder with the files of the shop. */
@@ -172,7 +173,7 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     calls.push(`${request.method} ${request.url} ${request.headers["idempotency-key"] ?? ""}`.trim());
     const isOrder = request.method === "POST";
     const number = calls.filter((call) => call.startsWith(String(request.method))).length;
-    response.statusCode = (isOrder ? [503, 400, 201, 201] : [200, 401, 401])[number - 1] ?? 500;
+    response.statusCode = (isOrder ? [503, 400, 201, 201, 201] : [200, 401, 401])[number - 1] ?? 500;
     request.resume().on("end", () => response.end(JSON.stringify(isOrder ? ORDER : feed())));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -197,7 +198,10 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     expect(`${ended.stdout}${ended.stderr}`).toContain("the feed answers 401");
     const created = JSON.parse((await php("shop.php", "list")).stdout)[0];
     expect(created).toMatchObject({ state: "created", service_id: "ord_1", due_at: null });
-    expect(created).toMatchObject({ status: "delivered", collected_paise: 900 });
+    expect(created).toMatchObject({ status: "delivered", collected_paise: 900, settled_paise: 800 });
+    expect((await php("shop.php", "cancel", "3001")).stdout).toBe("201 created\n");
+    const unknown = await php("shop.php", "no-command").catch((error) => error);
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("usage: ") });
     // Neither the order nor the feed's position in tests is the live one.
     await withKey("sk_live_1", "shop.php", "place", "3001");
     await withKey("sk_live_1", "shop.php", "follow").catch((error) => error);
@@ -205,6 +209,7 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
       ...Array(3).fill("POST /v1/integration/orders my-shop-3001"),
       "GET /v1/integration/events?limit=100&waitSeconds=0",
       "GET /v1/integration/events?limit=100&waitSeconds=25&startingAfter=at_1",
+      "POST /v1/integration/orders/ord_1/cancel",
       "POST /v1/integration/orders my-shop-3001",
       "GET /v1/integration/events?limit=100&waitSeconds=0",
     ]);
