@@ -219,7 +219,7 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
   }
 });
 
-test("the receiver in PHP answers 500 when its database fails, also where errors are displayed", async () => {
+test("the receiver in PHP refuses what is no event, and answers 500 when its database fails, also where errors are displayed", async () => {
   test.skip(!isInstalled("php"), "`make test` installs the others");
   const folder = shop();
   const env = { PATH: process.env.PATH, WEBHOOK_SECRET: SECRET, WAYBILL_API_KEY: "sk_test_1" };
@@ -235,13 +235,16 @@ test("the receiver in PHP answers 500 when its database fails, also where errors
         if (found) resolve(found);
       });
     });
-    const send = async () => {
-      const body = JSON.stringify(feed().data[0]);
+    const send = async (body = JSON.stringify(feed().data[0])) => {
       const timestamp = String(Math.floor(Date.now() / 1000));
       const headers = { "service-timestamp": timestamp, "service-signature": sign(timestamp, body) };
       return (await fetch(address, { method: "POST", headers, body })).status;
     };
     expect(await send()).toBe(200);
+    for (const body of ["", "{", "null", "7", '"event"', "{}", '{"id":1,"event":"order.created","mode":"test"}'])
+      expect([body, await send(body)]).toEqual([body, 400]);
+    expect(await send(" ".repeat(65_537))).toBe(413);
+    expect(await send('{"id":"evt_9","event":"wallet.low_balance","mode":"test"}')).toBe(200);
     writeFileSync(join(folder, "shop.db"), "no database");
     expect(await send()).toBe(500);
   } finally {
