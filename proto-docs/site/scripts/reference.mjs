@@ -53,6 +53,12 @@ const DATA = {
   "webhook.test": ["reason"],
 };
 
+/** What the document does not say about a kind. */
+const NOTES = {
+  "order.failed":
+    "The event does not say whether the attempt failed before or after the pickup: [get the order](/reference/get-order), scope `orders:read`, and read `reattemptPossible` ([failed deliveries](/failed-deliveries)).",
+};
+
 /** The order of reading. A call that is missing here stops the build. Names of calls that the document lacks are skipped. */
 const GROUPS = [
   [
@@ -234,6 +240,7 @@ function eventsPage() {
     return [
       `## ${name}`,
       kind.description,
+      ...(NOTES[name] ? [NOTES[name]] : []),
       json(exampleOf(name)),
       data.length ? `**Fields of \`data\`**\n\n${asList(data)}` : "`data` is empty.",
     ];
