@@ -10,6 +10,8 @@ const PAGES = new URL("../.pages/", import.meta.url).pathname;
 /** The search leaves out what integrators do not look for. */
 const SEARCHED = ["guides", "reference"];
 const ORIGIN = "https://api.delivery.example";
+/** As in the navigation, `.vitepress/config.mjs`. */
+const PORTAL = "https://portal.delivery.example/";
 
 function write(file, text) {
   const path = join(PAGES, file);
@@ -127,6 +129,7 @@ write(
     "# OPERATORBRAND API",
     "> One confirmed order of a shop is one delivery. The shop's backend creates it over HTTP, and signed webhooks report its progress.",
     `The OpenAPI document: ${ORIGIN}/v1/openapi.json`,
+    `The portal, for keys, wallet and webhook endpoints: ${PORTAL}`,
     section("Guides", "guides"),
     section("Reference", "reference"),
     section("Optional: operators", "operators"),
