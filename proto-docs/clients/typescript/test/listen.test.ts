@@ -592,7 +592,8 @@ describe("waybill", { concurrency: true }, () => {
     const { reattempt } = JSON.parse((await run("reattempt", id, "--note", "ring twice")).output);
     assert.deepEqual([reattempt.number, reattempt.note], [2, "ring twice"]);
     const past = await run("reattempt", id, "--date", "2020-01-31");
-    assert.deepEqual([past.code, past.output.includes("  date: ")], [1, true], past.output);
+    // Said once.
+    assert.deepEqual([past.code, past.output.split("date must be").length], [1, 2], past.output);
     const returned = JSON.parse((await run("return", id)).output);
     assert.equal(returned.reattempt, null);
     assert.notEqual(returned.returnRequestedAt, null);

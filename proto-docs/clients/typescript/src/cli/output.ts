@@ -50,7 +50,10 @@ export function explain(error: unknown): number {
     return error instanceof UsageError || error instanceof TypeError ? EXIT.usage : EXIT.failed;
   }
   printError(`${error.message} (${error.code}, request ${error.requestId ?? "unknown"})`);
-  for (const { field, message } of error.errors) printError(`  ${field || "body"}: ${message}`);
+  for (const { field, message } of error.errors) {
+    // The message of a request with one wrong field is that of the field.
+    if (message !== error.message) printError(`  ${field || "body"}: ${message}`);
+  }
   if (error.missing.length > 0) printError(`  missing: ${error.missing.join(", ")}`);
   if (error.legal.length > 0) printError(`  possible now: ${error.legal.join(", ")}`);
   return error.status === 401 ? EXIT.keyRefused : EXIT.failed;

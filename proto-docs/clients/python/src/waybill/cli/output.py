@@ -59,7 +59,9 @@ def explain(error: Exception) -> int:
         return USAGE if isinstance(error, (UsageError, ValueError)) else FAILED
     say_error(f"{error.message} ({error.code}, request {error.request_id or 'unknown'})")
     for fault in error.errors:
-        say_error(f"  {fault['field'] or 'body'}: {fault['message']}")
+        # The message of a request with one wrong field is that of the field.
+        if fault["message"] != error.message:
+            say_error(f"  {fault['field'] or 'body'}: {fault['message']}")
     if error.missing:
         say_error(f"  missing: {', '.join(error.missing)}")
     if error.legal:
