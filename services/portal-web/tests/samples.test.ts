@@ -219,7 +219,7 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
   }
 });
 
-test("the receiver in PHP refuses what is no event, and answers 500 when its database fails, also where errors are displayed", async () => {
+test("the receiver in PHP refuses what is no event, and answers 500 when its database fails", async () => {
   test.skip(!isInstalled("php"), "`make test` installs the others");
   const folder = shop();
   const env = { PATH: process.env.PATH, WEBHOOK_SECRET: SECRET, WAYBILL_API_KEY: "sk_test_1" };
