@@ -40,7 +40,7 @@ export interface Adjustment {
   begins?: { paise: number; reason: string };
 }
 
-interface AdjustWalletDialogProps {
+export interface AdjustWalletDialogProps {
   business: BusinessDetails;
   adjustment: Adjustment | null;
   onClose: () => void;

@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import {
   type BusinessDetails,
   useBeginClosingOf,
@@ -16,11 +16,8 @@ import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { Section } from "../../components/section";
 import { WithdrawClosing } from "../../components/withdraw-closing";
+import { AdjustWallet } from "./adjust-wallet";
 import type { Adjustment } from "./adjust-wallet-dialog";
-
-const AdjustWalletDialog = lazy(async () => ({
-  default: (await import("./adjust-wallet-dialog")).AdjustWalletDialog,
-}));
 
 const REASON_CHARS_MAX = 500;
 
@@ -77,7 +74,7 @@ function linksOf(businessId: string): ItemLinks {
 /** The balance leaves the wallet by a debit with the reference of the bank transfer. */
 function PayOut({ business, closing }: { business: BusinessDetails; closing: Closing }) {
   const mayCredit = useMay("credit_wallets");
-  const [adjustment, setAdjustment] = useState<Adjustment | null>();
+  const [adjustment, setAdjustment] = useState<Adjustment | null>(null);
   const paise = closing.open?.balancePaise ?? 0;
   const begins = { paise, reason: "Balance paid out by bank transfer: the business is being closed." };
   return (
@@ -87,15 +84,7 @@ function PayOut({ business, closing }: { business: BusinessDetails; closing: Clo
           Record payout
         </Button>
       )}
-      {adjustment !== undefined && (
-        <Suspense fallback={null}>
-          <AdjustWalletDialog
-            business={business}
-            adjustment={adjustment}
-            onClose={() => setAdjustment(null)}
-          />
-        </Suspense>
-      )}
+      <AdjustWallet business={business} adjustment={adjustment} onClose={() => setAdjustment(null)} />
     </>
   );
 }

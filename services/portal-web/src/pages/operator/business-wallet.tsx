@@ -1,5 +1,5 @@
 import { Button, Group, Skeleton } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import {
   type BusinessDetails,
   useBusinessEntries,
@@ -15,17 +15,14 @@ import { Money } from "../../components/money";
 import { Section } from "../../components/section";
 import { Statement } from "../../components/statement";
 import { useEntryFilter } from "../../components/use-entry-filter";
+import { AdjustWallet } from "./adjust-wallet";
 import type { Adjustment } from "./adjust-wallet-dialog";
-
-const AdjustWalletDialog = lazy(async () => ({
-  default: (await import("./adjust-wallet-dialog")).AdjustWalletDialog,
-}));
 
 /** The prepaid balance, its statement, and corrections. */
 export function BusinessWallet({ business }: { business: BusinessDetails }) {
   const health = useBusinessHealth(business.id);
   const mayCredit = useMay("credit_wallets");
-  const [adjustment, setAdjustment] = useState<Adjustment | null>();
+  const [adjustment, setAdjustment] = useState<Adjustment | null>(null);
   return (
     <>
       <Section
@@ -64,15 +61,7 @@ export function BusinessWallet({ business }: { business: BusinessDetails }) {
         businessId={business.id}
         onTakeBack={mayCredit ? (entry) => setAdjustment({ isDebit: true, entry }) : undefined}
       />
-      {adjustment !== undefined && (
-        <Suspense fallback={null}>
-          <AdjustWalletDialog
-            business={business}
-            adjustment={adjustment}
-            onClose={() => setAdjustment(null)}
-          />
-        </Suspense>
-      )}
+      <AdjustWallet business={business} adjustment={adjustment} onClose={() => setAdjustment(null)} />
     </>
   );
 }
