@@ -129,7 +129,7 @@ write(
     "# OPERATORBRAND API",
     "> One confirmed order of a shop is one delivery. The shop's backend creates it over HTTP, and signed webhooks report its progress.",
     `The OpenAPI document: ${ORIGIN}/v1/openapi.json`,
-    `The portal, for keys, wallet and webhook endpoints: ${PORTAL}`,
+    `The portal, for keys, wallet and webhook endpoints: ${PORTAL} (if this leads to no portal, ask the operator)`,
     section("Guides", "guides"),
     section("Reference", "reference"),
     section("Optional: operators", "operators"),

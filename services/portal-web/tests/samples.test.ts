@@ -173,7 +173,8 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     calls.push(`${request.method} ${request.url} ${request.headers["idempotency-key"] ?? ""}`.trim());
     const isOrder = request.method === "POST";
     const number = calls.filter((call) => call.startsWith(String(request.method))).length;
-    response.statusCode = (isOrder ? [503, 400, 201, 201, 201] : [200, 401, 401])[number - 1] ?? 500;
+    response.statusCode =
+      (isOrder ? [503, 400, 201, 201, 201, 503, 201, 201] : [200, 401, 401])[number - 1] ?? 500;
     request.resume().on("end", () => response.end(JSON.stringify(isOrder ? ORDER : feed())));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -205,6 +206,11 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
     // Neither the order nor the feed's position in tests is the live one.
     await withKey("sk_live_1", "shop.php", "place", "3001");
     await withKey("sk_live_1", "shop.php", "follow").catch((error) => error);
+    // An order whose first attempt failed is sent before it is cancelled.
+    await php("shop.php", "place", "3002");
+    expect((await php("shop.php", "cancel", "3002")).stdout).toBe("201 created\n");
+    const refused = await php("shop.php", "cancel", "3002").catch((error) => error);
+    expect(refused).toMatchObject({ code: 1, stdout: "500 created\n" });
     expect(calls).toEqual([
       ...Array(3).fill("POST /v1/integration/orders my-shop-3001"),
       "GET /v1/integration/events?limit=100&waitSeconds=0",
@@ -212,6 +218,8 @@ test("the shop in PHP sends an order once, repeats what failed, and applies each
       "POST /v1/integration/orders/ord_1/cancel",
       "POST /v1/integration/orders my-shop-3001",
       "GET /v1/integration/events?limit=100&waitSeconds=0",
+      ...Array(2).fill("POST /v1/integration/orders my-shop-3002"),
+      ...Array(2).fill("POST /v1/integration/orders/ord_1/cancel"),
     ]);
   } finally {
     server.close();
