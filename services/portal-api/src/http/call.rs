@@ -48,7 +48,7 @@ pub(crate) enum Rule {
     NotSingleSignOn,
     /// Refused while the business is being closed, and afterwards.
     NotClosing,
-    /// Refused once the business is closed.
+    /// Refused once the completion of a closing has begun, and afterwards.
     NotClosed,
     /// Answers also if the page shows another person: the page learns from it who is logged in now.
     AnyPage,

@@ -36,7 +36,9 @@ pub(crate) use business_sso::{
     business_sso_off, complete_business_sso, configure_sso, link_identity, password_session,
     single_sign_on_session, sso_required, start_business_sso,
 };
-pub(crate) use closing::{business_closed, business_closing, closing, complete_closing, open_items};
+pub(crate) use closing::{
+    business_closed, business_closing, closing, closing_ends, complete_closing, open_items,
+};
 pub(crate) use second_factor::{
     account_required, challenge, challenge_ended, confirm, factor, mfa_enrolment_required, passkey_not_found,
     recent_authentication_required, reset_factor, second_factor_unavailable,

@@ -153,6 +153,7 @@ async fn require_open(call: &Call, state: &State, business: BusinessId) -> Resul
     match closing::find(state, business).await? {
         Some(found) if found.completed_at.is_some() => Err(errors::business_closed()),
         Some(_) if while_open => Err(errors::business_closing()),
+        Some(found) if found.ending_at.is_some() => Err(errors::closing_ends()),
         _ => Ok(()),
     }
 }

@@ -11,10 +11,14 @@ use crate::closings::{
 use crate::peers::wallet_of;
 use crate::portal::{Owner, Portal};
 
-/// Nobody withdraws it, and live access stays off.
+/// Nobody withdraws it or tops up, and live access stays off.
 async fn is_past_withdrawal(owner: &mut Owner, operator: &mut Client) {
     let path = of_operator(&owner.business);
-    for refused in [owner.client.delete(CLOSING).await, operator.delete(&format!("{path}/closing")).await] {
+    for refused in [
+        owner.client.delete(CLOSING).await,
+        operator.delete(&format!("{path}/closing")).await,
+        owner.client.call("POST", "/v1/portal/wallet/top-ups").await,
+    ] {
         assert_eq!((refused.status, refused.code()), (409, "closing_ends"), "{refused:?}");
     }
     assert_eq!(live_access(operator, &owner.business).await, "inactive");

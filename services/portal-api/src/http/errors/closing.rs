@@ -22,15 +22,19 @@ pub(crate) fn business_closed() -> ApiError {
     conflict("business_closed", "The business is closed. This cannot be undone.")
 }
 
+pub(crate) fn closing_ends() -> ApiError {
+    conflict(
+        "closing_ends",
+        "Keys and endpoints are being ended. Settle what is open, and complete the closing.",
+    )
+}
+
 pub(crate) fn closing(error: ClosingError) -> ApiError {
     match error {
         ClosingError::Unknown => business_not_found(),
         ClosingError::NotOwner => role_insufficient(Permission::ManageBusiness),
         ClosingError::Closed => business_closed(),
-        ClosingError::Ends => conflict(
-            "closing_ends",
-            "Keys and endpoints are being ended. Settle what is open, and complete the closing.",
-        ),
+        ClosingError::Ends => closing_ends(),
         ClosingError::OfOperator => conflict(
             "closing_of_operator",
             "Your delivery company is closing your business. Ask it to withdraw the closing.",

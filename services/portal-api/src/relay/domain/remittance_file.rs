@@ -56,10 +56,10 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
 }
 
-/// A reference may be `order` too, but its amount is a number.
+/// A reference may be `order` too, but its amount has no letter. Without an amount, its line is `order,`.
 fn is_header(record: &StringRecord) -> bool {
-    let has_number = record.get(1).is_some_and(|amount| amount.contains(|c: char| c.is_ascii_digit()));
-    record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order")) && !has_number
+    let has_name = record.get(1).is_none_or(|name| name.contains(char::is_alphabetic));
+    record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order")) && has_name
 }
 
 /// The reader lets a record begin with the empty lines before it.
@@ -116,7 +116,19 @@ mod tests {
         ];
         assert_eq!(read(text).unwrap(), wanted);
         assert_eq!(read("one\ntwo").unwrap().len(), 2);
-        assert_eq!(read("order,10").unwrap(), [read_line(1, "order", Some(1_000), None)]);
+    }
+
+    #[test]
+    fn an_order_named_order_is_no_header() {
+        for header in ["order", "Order,Amount (2 decimals),note"] {
+            let lines = read(&format!("{header}\na")).unwrap();
+            assert_eq!(lines, [read_line(2, "a", None, None)], "{header}");
+        }
+        for (text, paise, note) in
+            [("order,10", Some(1_000), None), ("order,,x", None, Some("x")), ("order,", None, None)]
+        {
+            assert_eq!(read(text).unwrap(), [read_line(1, "order", paise, note)], "{text}");
+        }
     }
 
     #[test]

@@ -111,7 +111,7 @@ pub(crate) async fn find_top_up(
     operation_id = "topUp",
     tag = "Wallet",
     summary = "Top up through the payment provider",
-    description = "Once the business is closed: 409 `business_closed`.",
+    description = "Once the completion of a closing has begun: 409 `closing_ends`, and after it `business_closed`.",
     params(params::IdempotencyParams),
     request_body = bodies::TopUp,
     responses((status = 201, description = "The top-up.", body = internal_api::wallet::TopUpView)),
