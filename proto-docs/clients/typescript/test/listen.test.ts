@@ -559,7 +559,7 @@ describe("waybill", { concurrency: true }, () => {
     assert.equal((await run(["orders", "cancel"])).code, 2);
   });
 
-  test("what follows a failed delivery", async () => {
+  test("the commands decide about a failed delivery", async () => {
     const directory = await stateDirectory();
     const run = async (...parameters: string[]) => {
       const program = new Program(directory, ["orders", ...parameters]);

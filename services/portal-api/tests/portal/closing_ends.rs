@@ -6,7 +6,7 @@ use test_kit::until;
 
 use crate::client::Client;
 use crate::closings::{
-    CLOSING, closing_owner, deletion, far, has_access, live_access, of_operator, revocation, settled,
+    CLOSING, closing_owner, deletion, far, has_access, live_access, lock, of_operator, revocation, settled,
 };
 use crate::peers::wallet_of;
 use crate::portal::{Owner, Portal};
@@ -40,7 +40,7 @@ async fn a_closing_whose_keys_end_is_not_withdrawn() {
     assert!(ending["state"] == "open" && ending["endingAt"].is_string(), "{ending}");
     is_past_withdrawal(&mut owner, &mut operator).await;
 
-    // The operator takes it over as it is.
+    // The operator takes the closing over. Its keys still end.
     assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
     assert_eq!(operator.post(&closing, json!({ "reason": "Contract ended" })).await.status, 204);
     let taken = operator.get(&closing).await.body;
@@ -65,9 +65,7 @@ async fn a_completion_whose_closing_is_withdrawn_meanwhile_changes_nothing() {
     let complete = format!("{}/closing/complete", of_operator(&business));
     has_access(&portal, &business);
     let orders = far("order-api", "GET", &business, "open-orders");
-    let mut conn = portal.connect().await;
-    let lock = format!("BEGIN; SELECT FROM businesses WHERE id = '{business}' FOR NO KEY UPDATE");
-    conn.batch_execute(&lock).await.unwrap();
+    let mut conn = lock(&portal, &business).await;
     // As a withdrawal that locks the business before the completion does.
     let withdrawn = async {
         until("the first look runs", async || !portal.peers.asked(&orders).is_empty()).await;

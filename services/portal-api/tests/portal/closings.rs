@@ -1,7 +1,7 @@
 //! Closing a business: who begins, withdraws and completes it, what must be settled first, and what a failure leaves behind.
 
 use chrono::TimeDelta;
-use diesel_async::SimpleAsyncConnection;
+use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use serde_json::{Value, json};
 use test_kit::until;
 
@@ -70,6 +70,14 @@ pub(crate) fn revocation(business: &str) -> String {
 
 pub(crate) fn deletion(business: &str) -> String {
     far("webhook-dispatcher", "DELETE", business, &format!("webhook-endpoints/{ENDPOINT}"))
+}
+
+/// A transaction that holds the business, so that nothing of it changes.
+pub(crate) async fn lock(portal: &Portal, business: &str) -> AsyncPgConnection {
+    let mut conn = portal.connect().await;
+    let lock = format!("BEGIN; SELECT FROM businesses WHERE id = '{business}' FOR NO KEY UPDATE");
+    conn.batch_execute(&lock).await.unwrap();
+    conn
 }
 
 pub(crate) async fn live_access(operator: &mut Client, business: &str) -> Value {
@@ -299,9 +307,7 @@ async fn a_completion_outlives_its_client() {
     let complete = format!("{}/closing/complete", of_operator(&business));
     has_access(&portal, &business);
     let orders = far("order-api", "GET", &business, "open-orders");
-    let mut conn = portal.connect().await;
-    let lock = format!("BEGIN; SELECT FROM businesses WHERE id = '{business}' FOR NO KEY UPDATE");
-    conn.batch_execute(&lock).await.unwrap();
+    let mut conn = lock(&portal, &business).await;
     tokio::select! {
         answer = operator.post(&complete, json!({})) => panic!("the business is locked: {answer:?}"),
         () = until("the first look runs", async || !portal.peers.asked(&orders).is_empty()) => {}

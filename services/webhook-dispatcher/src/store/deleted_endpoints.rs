@@ -36,7 +36,7 @@ pub(crate) async fn discard_for_deleted_endpoints(
     Ok(statement(DISCARD).bind::<BigInt, _>(limit).execute(conn).await?)
 }
 
-/// With their attempts. The sweeper discards those that still wait.
+/// Deletes completed deliveries with their attempts. The sweeper completes those that still wait.
 const DELIVERIES: &str = "
     WITH portion AS (SELECT id FROM deliveries WHERE business_id = $1 AND completed_at IS NOT NULL LIMIT $2),
     attempted AS (
