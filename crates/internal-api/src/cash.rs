@@ -34,7 +34,7 @@ pub struct CashView {
     /// or a settlement that the fleet reported from the bank transfer.
     pub discrepant: bool,
     /// The latest amount that differs from the expected one, minus the expected one: negative when cash is missing.
-    /// Also after the operator closed the discrepancy.
+    /// Also after the operator closed the discrepancy. Null once the whole amount is settled.
     #[serde(default)]
     #[schema(required)]
     pub difference_paise: Option<Paise>,
@@ -50,6 +50,10 @@ pub struct CashView {
     #[serde(default)]
     #[schema(required)]
     pub remittance: Option<CashRemittance>,
+    /// What the fleet reported as settled, if the bank transfer paid another amount, which `settledPaise` is.
+    #[serde(default)]
+    #[schema(required)]
+    pub reported_settled_paise: Option<Paise>,
     /// Who of the operator clears a discrepancy. For the operator.
     #[serde(default)]
     #[schema(required)]

@@ -109,7 +109,7 @@ pub struct OrderView {
     pub cod_settled_paise: Option<Paise>,
     /// The latest of these three amounts that differs from the cash to be collected.
     pub cod_discrepancy_paise: Option<Paise>,
-    /// That amount minus the cash to be collected: negative when cash is missing.
+    /// That amount minus the cash to be collected: negative when cash is missing. Null once the whole amount is settled.
     #[serde(default)]
     pub cod_difference_paise: Option<Paise>,
     /// When the first request for the order arrived.

@@ -7,9 +7,13 @@ test("the last step with another amount is named", () => {
     [[10_000, 9_000, null, null], "₹10.00 less collected than expected"],
     [[10_000, 9_000, 8_000, null], "₹20.00 less handed over than expected"],
     [[10_000, 9_000, 8_000, 11_000], "₹10.00 more settled than expected"],
-    [[10_000, 9_000, 9_000, 10_000], "₹10.00 less handed over than expected"],
+    [[10_000, 9_000, 9_000, 10_000], "Settled in full, after a step with another amount"],
+    [[10_000, 10_000, 10_000, 10_000, 9_000], "₹90.00 reported as settled, ₹100.00 paid"],
     [[null, 9_000, 8_000, null], "The amounts do not match"],
   ];
-  for (const [[expectedPaise, collectedPaise, handedOverPaise, settledPaise], text] of amounts)
-    expect(cashDifference({ expectedPaise, collectedPaise, handedOverPaise, settledPaise })).toBe(text);
+  for (const [paise, text] of amounts) {
+    const [expectedPaise, collectedPaise, handedOverPaise, settledPaise, reported] = paise;
+    const steps = { expectedPaise, collectedPaise, handedOverPaise, settledPaise };
+    expect(cashDifference({ ...steps, reportedSettledPaise: reported ?? null })).toBe(text);
+  }
 });

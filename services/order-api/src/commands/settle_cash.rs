@@ -17,11 +17,12 @@ pub enum Settled {
     Now,
     /// By this event, or by a report of the fleet with the same amount.
     Before,
-    /// A report of the fleet settled the order with another amount.
-    Otherwise,
+    /// A report of the fleet had settled the order with another amount: the bank transfer counts, as in the ledger.
+    Corrected,
 }
 
-/// Applies `cod.settled` with the amount and the remittance.
+/// Applies `cod.settled` with the amount and the remittance: once more if the fleet reported another amount, so that the
+/// business hears what it got.
 ///
 /// # Errors
 /// When the order does not exist, its cash was not handed over, or the database fails.
@@ -36,10 +37,13 @@ pub async fn settle_cash(
             return Ok(Settled::Before);
         }
         let order = orders::lock(conn, business, Mode::Live, remitted.order_id).await?;
-        let order = order.ok_or(MoveError::NotFound)?;
-        if order.state.cod == CodStatus::Settled {
-            let is_same = order.cash.settled == Some(remitted.amount_paise);
-            return Ok(if is_same { Settled::Before } else { Settled::Otherwise });
+        let mut order = order.ok_or(MoveError::NotFound)?;
+        let was_settled = order.state.cod == CodStatus::Settled;
+        if was_settled && order.cash.settled == Some(remitted.amount_paise) {
+            return Ok(Settled::Before);
+        }
+        if was_settled {
+            order.state.cod = CodStatus::HandedOver;
         }
         let data = ProgressData {
             cod_amount_paise: Some(remitted.amount_paise),
@@ -48,7 +52,7 @@ pub async fn settle_cash(
         };
         let progress = Progress { event: EventKind::CodSettled, data, occurred_at };
         move_order(state, conn, order, progress).await?;
-        Ok(Settled::Now)
+        Ok(if was_settled { Settled::Corrected } else { Settled::Now })
     };
     state.unit.transaction(settle).await
 }

@@ -21,9 +21,9 @@ impl Handler for Remittances {
         let at = envelope.occurred_at;
         let settled = settle_cash(&self.0, envelope.id, (envelope.business_id, at), remitted).await;
         match settled.map_err(rejection)? {
-            // The wallet lists it as a difference when it gets the fleet's report.
-            Settled::Otherwise => {
-                tracing::warn!(%order, %remittance, "remitted cash was settled with another amount before");
+            // The wallet lists the fleet's report as a difference.
+            Settled::Corrected => {
+                tracing::warn!(%order, %remittance, "settlement of the fleet replaced by that of the remittance");
             }
             settled => tracing::info!(%order, %remittance, ?settled, "remitted cash processed"),
         }

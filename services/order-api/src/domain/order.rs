@@ -207,9 +207,10 @@ impl Order {
         self.cash.discrepancy(self.cod_amount)
     }
 
-    /// The reported cash minus the expected amount, when they differ.
+    /// The reported cash minus the expected amount, when they differ. `None` once the whole amount is settled, as in wallet.
     pub fn cod_difference(&self) -> Option<Paise> {
-        self.cod_discrepancy().and_then(|reported| reported.checked_sub(self.cod_amount))
+        let reported = self.cod_discrepancy().filter(|_| self.cash.settled != Some(self.cod_amount))?;
+        reported.checked_sub(self.cod_amount)
     }
 
     /// The amount that the wallet has refunded or is about to refund.
@@ -264,6 +265,15 @@ mod tests {
         order.cash.record(EventKind::CodCollected, Some(Paise::new(24_000)));
         assert_eq!(order.cod_discrepancy(), Some(Paise::new(24_000)));
         assert_eq!(order.cod_difference(), Some(Paise::new(-1_000)));
+        order.cash.record(EventKind::CodHandedOver, Some(Paise::new(24_000)));
+        for (settled, difference) in [(25_000, None), (26_000, Some(1_000)), (24_000, Some(-1_000))] {
+            order.cash.record(EventKind::CodSettled, Some(Paise::new(settled)));
+            assert_eq!(order.cod_difference(), difference.map(Paise::new), "{settled}");
+        }
+        // The step that was short stays visible.
+        order.cash.record(EventKind::CodSettled, Some(Paise::new(25_000)));
+        assert_eq!(order.cod_discrepancy(), Some(Paise::new(24_000)));
+        order.cash = CashReports::default();
         order.cash.record(EventKind::CodCollected, Some(Paise::new(25_000)));
         assert_eq!((order.cod_discrepancy(), order.cod_difference()), (None, None));
     }

@@ -211,7 +211,7 @@ pub(super) struct FleetOrderView {
     cod_amount_paise: Paise,
     /// A reported amount that differs from the cash to collect.
     cod_discrepancy_paise: Option<Paise>,
-    /// That amount minus the cash to collect.
+    /// That amount minus the cash to collect. Null once the whole amount is settled.
     cod_difference_paise: Option<Paise>,
     #[schema(value_type = details::Customer)]
     customer: Value,

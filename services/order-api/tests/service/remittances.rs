@@ -70,20 +70,45 @@ async fn remitted_cash_settles_its_order_once() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whichever arrives first: the order has the amount of the bank transfer, and its last `cod.settled` tells it. Wallet's half:
+/// `the_bank_transfer_counts_unless_the_fleet_was_first`.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_settlement_of_the_fleet_stays() -> anyhow::Result<()> {
+async fn a_bank_transfer_counts_more_than_a_settlement_of_the_fleet() -> anyhow::Result<()> {
     let service = OrderApi::connected().await;
     let received = service.listen().await;
     let business = service.business(1_000_000);
-    let order = handed_over(&business, "raced").await?;
-    business.fleet.report(&order, "cod.settled", CASH).await?.expect(200)?;
-    for paise in [CASH, CASH - 100] {
-        service.publish(business.id, Body::CashRemitted(remitted(&service, &order, paise))).await;
+    let mut published = 0;
+    for (reference, is_fleet_first, paid, settlements) in [
+        ("fleet-same", true, CASH, 1),
+        ("fleet-other", true, CASH - 100, 2),
+        ("bank-same", false, CASH, 1),
+        ("bank-other", false, CASH - 100, 1),
+    ] {
+        let order = handed_over(&business, reference).await?;
+        if is_fleet_first {
+            business.fleet.report(&order, "cod.settled", CASH).await?.expect(200)?;
+        }
+        let paid = remitted(&service, &order, paid);
+        for _ in 0..2 {
+            service.publish(business.id, Body::CashRemitted(paid.clone())).await;
+            published += 1;
+            handled(&service, published).await;
+        }
+        if !is_fleet_first {
+            let late = business.fleet.report(&order, "cod.settled", CASH).await?;
+            assert_eq!(late.status.as_u16(), 409, "{reference}");
+        }
+        let view = business.live()?.call(Method::GET, &format!("/{order}"), None).await?.expect(200)?;
+        let told = (&view["codStatus"], &view["codSettledPaise"]);
+        assert_eq!(told, (&json!("settled"), &json!(paid.amount_paise)), "{reference}");
+        let events = received.of(reference, 7 + settlements).await;
+        let last = &events[6 + settlements];
+        let told = (last.event, last.order.cod_status, last.data.cod_amount_paise);
+        let expected = (EventKind::CodSettled, CodStatus::Settled, Some(paid.amount_paise));
+        assert_eq!(told, expected, "{reference}");
+        let transfer = (reference != "fleet-same").then_some(paid.remittance);
+        assert_eq!(last.data.remittance, transfer, "{reference}");
     }
-    handled(&service, 2).await;
-    let view = business.live()?.call(Method::GET, &format!("/{order}"), None).await?.expect(200)?;
-    assert_eq!(view["codSettledPaise"], json!(CASH));
-    assert_eq!(received.of("raced", 8).await[7].data.remittance, None);
     Ok(())
 }
 

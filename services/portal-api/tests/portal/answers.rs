@@ -348,6 +348,7 @@ pub(crate) fn cash() -> CashOverview {
         difference_state: Some("open".to_owned()),
         promised_on: NaiveDate::from_ymd_opt(2026, 1, 8),
         remittance: None,
+        reported_settled_paise: None,
         difference: None,
     };
     let totals = CashTotals {

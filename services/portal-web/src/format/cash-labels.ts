@@ -3,7 +3,10 @@ import type { Cash } from "../api/cash";
 import { formatPaise } from "./money";
 import type { StatusLabel } from "./status-label";
 
-type Amounts = Pick<Cash, "expectedPaise" | "collectedPaise" | "handedOverPaise" | "settledPaise">;
+type Amounts = Pick<
+  Cash,
+  "expectedPaise" | "collectedPaise" | "handedOverPaise" | "settledPaise" | "reportedSettledPaise"
+>;
 
 export const CASH_STATUSES: Record<string, StatusLabel> = {
   pending: { label: "Delivered, cash not reported", tone: "idle" },
@@ -33,7 +36,12 @@ export function cashDifference({
   collectedPaise,
   handedOverPaise,
   settledPaise,
+  reportedSettledPaise,
 }: Amounts): string {
+  if (reportedSettledPaise != null && settledPaise != null)
+    return `${formatPaise(reportedSettledPaise)} reported as settled, ${formatPaise(settledPaise)} paid`;
+  if (expectedPaise != null && settledPaise === expectedPaise)
+    return "Settled in full, after a step with another amount";
   const steps: [name: string, paise: number | null | undefined][] = [
     ["settled", settledPaise],
     ["handed over", handedOverPaise],

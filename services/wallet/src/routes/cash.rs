@@ -160,6 +160,7 @@ fn view(terms: CashTerms, line: CashLine) -> CashView {
             bank_reference: remittance.bank_reference,
             paid_on: remittance.paid_on,
         }),
+        reported_settled_paise: difference.as_ref().and_then(|known| known.reported),
         difference: difference.map(difference_view),
     }
 }

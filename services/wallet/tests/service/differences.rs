@@ -11,7 +11,8 @@ use url::Url;
 use crate::broker::publish;
 use crate::cash::event;
 use crate::harness::Harness;
-use crate::remittances::{HANDLED, handed_over, line, overview, request};
+use crate::invariants::assert_consistent;
+use crate::remittances::{HANDLED, balances, handed_over, line, overview, request};
 
 /// The list of all businesses, the filter of one, its totals and the orders themselves agree.
 #[tokio::test]
@@ -66,6 +67,49 @@ async fn a_difference_is_open_until_it_is_closed() {
         RemittanceLine { amount_paise: Some(Paise::new(600)), note: Some("less".into()), ..line(foreign) };
     harness.wallet.remit(other, &request("UTR 2", vec![less])).await.expect("a remittance");
     assert_open(&harness, [business, other], &[(business, orders[0]), (other, foreign)]).await;
+}
+
+/// The fleet's settlement and the bank transfer of one order, whichever wallet hears of first. Without a bank transfer, order-api
+/// keeps the fleet's report; with one, it settles the order again with the transfer's amount, and wallet hears that too.
+#[tokio::test]
+async fn the_bank_transfer_counts_unless_the_fleet_was_first() {
+    let harness = Harness::connected().await;
+    let business = harness.business();
+    let orders = handed_over(&harness, business, 4).await;
+    for (order, (is_fleet_first, reported, settled, difference, reported_beside)) in orders.into_iter().zip([
+        (true, 1_000, 1_000, None, None),
+        (true, 950, 950, Some(-50), None),
+        (false, 1_000, 1_000, None, None),
+        (false, 950, 1_000, None, Some(950)),
+    ]) {
+        let case = format!("{is_fleet_first} {reported}");
+        let remit = async || {
+            let wanted = request(&format!("UTR {order}"), vec![line(order)]);
+            harness.wallet.remit(business, &wanted).await
+        };
+        if !is_fleet_first {
+            remit().await.expect("a remittance");
+        }
+        let before = harness.number(HANDLED).await;
+        let report = event(&harness, business, order, EventKind::CodSettled, Some(reported));
+        let of_order_api = event(&harness, business, order, EventKind::CodSettled, Some(settled));
+        publish(&harness, &[report.clone(), report, of_order_api]).await;
+        until("the reports are handled", async || harness.number(HANDLED).await == before + 2).await;
+        if is_fleet_first {
+            assert_eq!(refusal(remit().await).rest["errors"][0]["code"], "already_settled", "{case}");
+        }
+        let filter = CashQuery { order_id: Some(order.to_string()), ..CashQuery::default() };
+        let seen = harness.wallet.cash(business, &filter).await.expect("an overview").data.remove(0);
+        let paise = |amount: Option<Paise>| amount.map(Paise::get);
+        assert_eq!(paise(seen.settled_paise), Some(settled), "{case}");
+        assert_eq!(paise(seen.difference_paise), difference, "{case}");
+        assert_eq!(paise(seen.reported_settled_paise), reported_beside, "{case}");
+        assert_eq!(seen.discrepant, difference.is_some() || reported_beside.is_some(), "{case}");
+        assert_eq!(seen.remittance.is_some(), !is_fleet_first, "{case}");
+    }
+    // Nothing is booked twice: what the ledger lacks is what the fleet kept of the second order.
+    assert_eq!(balances(&harness, business).await, [50, 0, -50]);
+    assert_consistent(&harness).await;
 }
 
 /// Of all ways to close some of these differences: what is owed is what the orders without a closed one lack.

@@ -10,7 +10,6 @@ import { Fact, Facts } from "../../components/facts";
 import { FormErrors, focusFirstError } from "../../components/form-errors";
 import { Money } from "../../components/money";
 import { formatDay } from "../../format/day";
-import { formatPaise } from "../../format/money";
 
 const OWNER_CHARS_MAX = 200;
 const NOTE_CHARS_MAX = 500;
@@ -27,11 +26,6 @@ export function DifferenceOwner({ cash }: { cash: Cash }) {
         <Text size="sm">Closed: {difference.resolution}</Text>
       ) : (
         <Text size="sm">{difference?.owner ?? "Nobody"}</Text>
-      )}
-      {difference?.reportedPaise != null && (
-        <Text size="xs" c="var(--tone-bad)">
-          The fleet reported {formatPaise(difference.reportedPaise)} as settled
-        </Text>
       )}
       {mayAssign && (
         <Button
