@@ -1,4 +1,4 @@
-//! Records a remittance and settles its orders, all or none, once per bank reference.
+//! Records a remittance and settles its orders, all or none, once per bank reference in any case of its letters.
 
 use diesel_async::AsyncPgConnection;
 use domain::{BusinessId, EventId, OrderId, RemittanceId, TransferId};

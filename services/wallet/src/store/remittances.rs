@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise, RemittanceId};
 use postgres::{StoreError, statement};
@@ -41,7 +42,8 @@ impl RemittanceRow {
     }
 }
 
-/// Adds a remittance. False if the business has one with this bank reference: waits for a concurrent one.
+/// Adds a remittance. False if the business has one with this bank reference, in any case of its letters: waits for a concurrent
+/// one.
 pub(crate) async fn insert(
     conn: &mut AsyncPgConnection,
     remittance: &Remittance,
@@ -81,6 +83,7 @@ pub(crate) async fn insert_orders(
     expect_rows("inserting the orders of a remittance", orders.len(), added)
 }
 
+/// Whatever the case of its letters. By the index `remittances_bank_reference_in_any_case`.
 pub(crate) async fn find_by_bank_reference(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -88,7 +91,11 @@ pub(crate) async fn find_by_bank_reference(
 ) -> Result<Option<Remittance>, StoreError> {
     let row = remittances::table
         .filter(remittances::business_id.eq(business.to_string()))
-        .filter(remittances::bank_reference.eq(bank_reference))
+        .filter(
+            sql::<Bool>("upper(bank_reference COLLATE \"C\") = upper(")
+                .bind::<Text, _>(bank_reference)
+                .sql(" COLLATE \"C\")"),
+        )
         .select(RemittanceRow::as_select())
         .first(conn)
         .await

@@ -118,15 +118,17 @@ async fn a_remittance_settles_its_orders_once_and_announces_each() {
     assert_eq!(paid.remittance.as_ref().map(|of| of.id), Some(made.remittance.id));
     assert_eq!((paid.status.as_str(), paid.discrepant), ("settled", false));
 
-    // Repeated, in another order of lines.
-    let again = request("UTR 1", vec![line(orders[1]), line(orders[0])]);
-    let repeated = harness.wallet.remit(business, &again).await.expect("the same");
-    assert!(repeated.already_recorded);
-    assert_eq!((repeated.remittance, repeated.lines.len()), (made.remittance.clone(), 2));
-    // Another content under the same reference.
-    let other = request("UTR 1", vec![line(orders[2])]);
-    let refused = refusal(harness.wallet.remit(business, &other).await);
-    assert_eq!((refused.status, refused.code.as_str()), (409, "bank_reference_reused"));
+    for reference in ["UTR 1", " utr 1 "] {
+        // Repeated, in another order of lines.
+        let again = request(reference, vec![line(orders[1]), line(orders[0])]);
+        let repeated = harness.wallet.remit(business, &again).await.expect("the same");
+        assert!(repeated.already_recorded);
+        assert_eq!((repeated.remittance, repeated.lines.len()), (made.remittance.clone(), 2));
+        // Another content under the same reference.
+        let other = request(reference, vec![line(orders[2])]);
+        let refused = refusal(harness.wallet.remit(business, &other).await);
+        assert_eq!((refused.status, refused.code.as_str()), (409, "bank_reference_reused"));
+    }
     // order-api reports the settlement that the event caused: nothing changes.
     let echo = event(&harness, business, orders[0], EventKind::CodSettled, Some(1_000));
     let before = harness.number(HANDLED).await;

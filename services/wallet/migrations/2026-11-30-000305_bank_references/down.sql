@@ -1,0 +1,1 @@
+DROP INDEX remittances_bank_reference_in_any_case;
