@@ -56,10 +56,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
 }
 
-/// A reference may be `order` too, but its amount has no letter. Without an amount, its line is `order,`.
+/// A reference may be `order` too, so the second column is `amount`, with or without more words, such as its unit. Without an
+/// amount, the line of such a reference is `order,`.
 fn is_header(record: &StringRecord) -> bool {
-    let has_name = record.get(1).is_none_or(|name| name.contains(char::is_alphabetic));
-    record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order")) && has_name
+    let first_word = |name: &str| name.split(|c: char| !c.is_alphanumeric()).next().map(str::to_lowercase);
+    let is_amount = record.get(1).is_none_or(|name| first_word(name).as_deref() == Some("amount"));
+    record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order")) && is_amount
 }
 
 /// The reader lets a record begin with the empty lines before it.
@@ -128,6 +130,10 @@ mod tests {
             [("order,10", Some(1_000), None), ("order,,x", None, Some("x")), ("order,", None, None)]
         {
             assert_eq!(read(text).unwrap(), [read_line(1, "order", paise, note)], "{text}");
+        }
+        for text in ["order,1e3\na", "Order,ten rupees", "order,amountPaise\na,5"] {
+            let errors = read(text).unwrap_err();
+            assert_eq!((errors.len(), errors[0].number), (1, 1), "{text}");
         }
     }
 
