@@ -31,8 +31,8 @@ pub(super) async fn of_business(
     let (page, filter, late, totals) = read_query(&request, |fields| {
         let filter = CashFilter {
             status: fields.parsed("status", "pending, collected, handed_over or settled"),
-            discrepant: fields.parsed("discrepant", "true or false").unwrap_or_default(),
-            differs: fields.parsed("differs", "true or false").unwrap_or_default(),
+            discrepant: fields.parsed("discrepant", "true or false"),
+            differs: fields.parsed("differs", "true or false"),
             order: fields.parsed("orderId", "the id of an order"),
             due_from: fields.parsed_by("dueFrom", TIME, time),
             due_until: fields.parsed_by("dueUntil", TIME, time),

@@ -253,10 +253,10 @@ pub(crate) struct CashFilter {
     /// Only orders before this one.
     pub(crate) before: Option<OrderId>,
     pub(crate) status: Option<CashStatus>,
-    /// Only orders with an open difference.
-    pub(crate) discrepant: bool,
-    /// Only orders with a difference, open or closed.
-    pub(crate) differs: bool,
+    /// Only orders with an open difference, or only those without one.
+    pub(crate) discrepant: Option<bool>,
+    /// Only orders with a difference, open or closed, or only those without one.
+    pub(crate) differs: Option<bool>,
     /// Only cash that is not settled and due since an earlier time.
     pub(crate) late_before: Option<DateTime<Utc>>,
     /// Inclusive.
@@ -266,6 +266,19 @@ pub(crate) struct CashFilter {
     /// With `due_from`, so that the query reads a range of ids.
     pub(crate) created_since: Option<DateTime<Utc>>,
 }
+
+/// No open difference, the opposite of [`open_discrepant`] and [`open_reported`]. A scalar subquery, so that each row that the page
+/// reads costs one look at the primary key of differences.
+const NOT_DISCREPANT: &str = "
+    coalesce((SELECT known.resolution IS NOT NULL OR known.reported_paise IS NULL AND NOT cash.discrepant
+        FROM cash_differences AS known
+        WHERE known.business_id = cash.business_id AND known.order_id = cash.order_id), NOT cash.discrepant)";
+
+/// As [`NOT_DISCREPANT`]: no difference, open or closed.
+const NOT_DIFFERING: &str = "
+    NOT cash.discrepant AND coalesce((SELECT known.reported_paise IS NULL
+        FROM cash_differences AS known
+        WHERE known.business_id = cash.business_id AND known.order_id = cash.order_id), TRUE)";
 
 /// Up to `limit` orders of a business, newest first.
 pub(crate) async fn page(
@@ -286,7 +299,7 @@ pub(crate) async fn page(
     if let Some(order) = filter.order {
         query = query.filter(cash::order_id.eq(order.to_string()));
     }
-    if filter.discrepant {
+    if filter.discrepant == Some(true) {
         query = query.filter(
             sql::<Bool>(concat!(
                 "cash.order_id IN (SELECT order_id FROM (",
@@ -299,7 +312,10 @@ pub(crate) async fn page(
             .sql(") AS open)"),
         );
     }
-    if filter.differs {
+    if filter.discrepant == Some(false) {
+        query = query.filter(sql::<Bool>(NOT_DISCREPANT));
+    }
+    if filter.differs == Some(true) {
         query = query.filter(
             sql::<Bool>(
                 "cash.order_id IN (SELECT order_id FROM (
@@ -310,6 +326,9 @@ pub(crate) async fn page(
             .bind::<Text, _>(business.to_string())
             .sql(") AS differing)"),
         );
+    }
+    if filter.differs == Some(false) {
+        query = query.filter(sql::<Bool>(NOT_DIFFERING));
     }
     if let Some(late_before) = filter.late_before {
         query = query.filter(cash::settled_at.is_null()).filter(cash::due_since.lt(late_before));

@@ -305,6 +305,7 @@ async fn totals_are_by_business_and_age_and_lists_are_filtered() {
     assert_eq!(list(Some("handed_over"), None).await, [orders[2]]);
     assert_eq!(list(Some("settled"), Some("false")).await, [orders[4]]);
     assert_eq!(list(None, Some("true")).await, [orders[2]]);
+    assert_eq!(list(None, Some("false")).await, [orders[4], orders[3], orders[1], orders[0]]);
 
     let due = async |from: Option<i64>, until: Option<i64>| -> Vec<OrderId> {
         let time = |days: i64| {

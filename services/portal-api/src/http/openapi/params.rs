@@ -198,9 +198,9 @@ pub(crate) struct SpendParams {
 pub(crate) struct CashFilters {
     /// `pending`, `collected`, `handed_over` or `settled`.
     status: Option<String>,
-    /// `true`: only orders with a discrepancy that is not closed. `false` filters nothing.
+    /// `true`: only orders with a discrepancy that is not closed. `false`: only the others.
     discrepant: Option<bool>,
-    /// `true`: only orders with a discrepancy, also if the operator closed it. `false` filters nothing.
+    /// `true`: only orders with a discrepancy, also if the operator closed it. `false`: only orders without one.
     differs: Option<bool>,
     /// The cash of one order.
     order_id: Option<OrderId>,
