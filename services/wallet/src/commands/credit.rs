@@ -69,7 +69,9 @@ pub(crate) async fn credit(
                 Some(_) => {}
                 None => {
                     let cause = Cause::OperatorCredit { reference: reference.clone() };
-                    add_deposit::<CreditError>(conn, &state.unit, &mut record, amount, cause).await?;
+                    let threshold = record.low_balance_threshold.unwrap_or(state.default_threshold);
+                    let funded = (&mut record, threshold);
+                    add_deposit::<CreditError>(conn, &state.unit, funded, amount, cause).await?;
                 }
             }
             let stored = store::transfers::find_credit(conn, business, &reference).await?;

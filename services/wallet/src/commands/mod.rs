@@ -28,7 +28,7 @@ pub(crate) fn publish_counters() {
     record_cash::publish_counters();
 }
 
-/// The event of a balance that fell below its threshold.
+/// The event of a balance that is below its threshold since now.
 fn low_balance_event(clock: &Clock, entropy: &Entropy, low: &LowBalance) -> Envelope {
     Envelope {
         id: EventId::generate(clock, entropy),

@@ -30,24 +30,30 @@ pub(super) async fn add<E: From<PostingError> + From<StoreError>>(
     Ok(id)
 }
 
-/// Adds a top-up or a credit. The first one marks the wallet as funded (SPECIFICATION §12.1) and announces it.
+/// Adds a top-up or a credit. The first one marks the wallet as funded (SPECIFICATION §12.1) and announces it, and a balance that
+/// it leaves low: no fee can let that fall below the threshold.
 pub(super) async fn add_deposit<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
     unit: &Unit,
-    record: &mut WalletRecord,
+    (record, threshold): (&mut WalletRecord, Paise),
     amount: Paise,
     cause: Cause,
 ) -> Result<TransferId, E> {
     let id = add::<E>(conn, unit, record, amount, cause).await?;
     let now = unit.clock.now();
-    if store::wallets::mark_funded(conn, record.business, now).await? {
-        let funded = Envelope {
+    let (balance, business) = (record.wallet.balance, record.business);
+    if store::wallets::mark_funded(conn, business, now).await? {
+        let mut announced = vec![Envelope {
             id: EventId::generate(&unit.clock, &unit.entropy),
-            business_id: record.business,
+            business_id: business,
             occurred_at: now,
             body: Body::WalletFunded {},
-        };
-        unit.outbox.enqueue(conn, &[funded], now).await?;
+        }];
+        if balance < threshold {
+            let low = LowBalance { business, balance, threshold };
+            announced.push(low_balance_event(&unit.clock, &unit.entropy, &low));
+        }
+        unit.outbox.enqueue(conn, &announced, now).await?;
     }
     Ok(id)
 }

@@ -45,6 +45,29 @@ async fn each_crossing_of_the_own_threshold_is_announced_once() {
     assert!(harness.has_no_announcement());
 }
 
+/// Of wallets with the default and with their own threshold. A second deposit and a fee below it announce nothing.
+#[tokio::test]
+async fn a_first_deposit_that_leaves_the_balance_low_is_announced_once() {
+    let mut harness = Harness::connected().await;
+    let own = harness.business();
+    set(&harness, own, json!(3_000)).await;
+    let others = [harness.business(), harness.business()];
+    for (business, threshold, first) in
+        [(own, 3_000, 2_998), (others[0], THRESHOLD, THRESHOLD - 2), (others[1], THRESHOLD, THRESHOLD)]
+    {
+        harness.credit(business, first, "opening").await;
+        assert_eq!(harness.next_announced().await.body, Body::WalletFunded {});
+        if first < threshold {
+            assert_low(&harness.next_announced().await, business, first, threshold);
+            harness.credit(business, 1, "more").await;
+        }
+        harness.debit(business, harness.order(), 1, 1).await.unwrap();
+    }
+    // Only the last fee lets a balance fall below its threshold.
+    assert_low(&harness.next_announced().await, others[1], THRESHOLD - 1, THRESHOLD);
+    assert!(harness.has_no_announcement());
+}
+
 #[tokio::test]
 async fn a_threshold_above_the_balance_is_announced_immediately_and_once() {
     let mut harness = Harness::connected().await;
