@@ -48,7 +48,7 @@ pub(super) async fn apply_payment_within<E: From<PostingError> + From<StoreError
             let cause = Cause::TopUp { reference: top_up.id.to_string() };
             let threshold = record.low_balance_threshold.unwrap_or(state.default_threshold);
             let transfer =
-                add_deposit::<E>(conn, &state.unit, (record, threshold), top_up.amount, cause).await?;
+                add_deposit::<E>(conn, &state.unit, (&mut *record, threshold), top_up.amount, cause).await?;
             store::top_ups::succeed(conn, &top_up, payment, transfer, state.unit.clock.now()).await?;
             book_waiting::<E>(conn, state, record, (&top_up, &payment.reference), transfer).await?;
             let payment_reference = Some(payment.reference.clone());
