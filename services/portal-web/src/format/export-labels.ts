@@ -10,6 +10,7 @@ export const EXPORT_FORMATS: Record<Export["format"], string> = { csv: "CSV", xl
 
 const FAILURES: Record<NonNullable<Export["failure"]>, string> = {
   too_many_rows: "More than 1,000,000 rows. Choose a shorter period, and export each by itself.",
+  too_large: "The Excel sheet would be too large. Choose a shorter period, or export as CSV.",
   refused: "The filter is no longer accepted. Open the list and export it again.",
   unavailable: "The file could not be written. Export the list again later.",
 };

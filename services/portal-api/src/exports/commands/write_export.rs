@@ -36,6 +36,8 @@ enum Interrupted {
     Stopping,
     #[error("the file has too many rows")]
     TooManyRows,
+    #[error("the sheet is too large")]
+    TooLarge,
     #[error("the file cannot be written: {0}")]
     Damaged(String),
     #[error(transparent)]
@@ -105,7 +107,10 @@ async fn write(state: &State, export: &Export, stop: &CancellationToken) -> Resu
             if progress.rows > ROWS_MAX {
                 return Err(Interrupted::TooManyRows);
             }
-            page.rows.iter().try_for_each(|row| writer.row(row)).map_err(|error| damaged(&error))?;
+            page.rows.iter().try_for_each(|row| writer.row(row)).map_err(|error| match error.kind() {
+                std::io::ErrorKind::FileTooLarge => Interrupted::TooLarge,
+                _ => damaged(&error),
+            })?;
             next = page.next;
             if next.is_none() {
                 break;
@@ -184,6 +189,7 @@ async fn record(state: &State, export: &Export, interrupted: &Interrupted) -> Re
     let failure = match interrupted {
         Interrupted::Lost => return Ok(()),
         Interrupted::TooManyRows => Some(ExportFailure::TooManyRows),
+        Interrupted::TooLarge => Some(ExportFailure::TooLarge),
         Interrupted::Damaged(_) => Some(ExportFailure::Unavailable),
         // The owner accepted the filter before. An instance of an older release, or under load, may refuse it for a while.
         Interrupted::Peer(CallError::Refused { .. }) => is_last.then_some(ExportFailure::Refused),

@@ -78,6 +78,8 @@ pub(crate) enum ExportState {
 pub(crate) enum ExportFailure {
     /// More than a million.
     TooManyRows,
+    /// A sheet of almost 4 GiB.
+    TooLarge,
     /// The owner of the data refused the filter in five attempts.
     Refused,
     /// A service did not answer in five attempts.

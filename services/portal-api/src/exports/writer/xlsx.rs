@@ -34,6 +34,9 @@ const SHEET_BEGIN: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="ye
 const SHEET_END: &str = "</sheetData></worksheet>";
 /// In characters.
 const COLUMN_WIDTH: u8 = 20;
+/// Of the sheet's XML: one of 4 GiB needs ZIP64, and Excel rejects a ZIP64 file whose sizes follow its data. The rest is for the begin
+/// and the end of the sheet.
+const SHEET_BYTES_MAX: usize = 0xffff_0000;
 /// Part of the limit of 32,767 UTF-16 units. No field of an order is as long.
 const TEXT_MAX_CHARS: usize = 16_000;
 
@@ -42,6 +45,8 @@ pub(crate) struct Xlsx {
     sink: Sink,
     zone: Tz,
     rows: u32,
+    /// Of the rows, before the compression.
+    bytes: usize,
 }
 
 /// What the compression has written and nobody has taken yet.
@@ -86,7 +91,7 @@ impl Xlsx {
         );
         zip.write_all(SHEET_BEGIN.as_bytes())?;
         zip.write_all(width.as_bytes())?;
-        let mut sheet = Self { zip, sink, zone, rows: 0 };
+        let mut sheet = Self { zip, sink, zone, rows: 0, bytes: 0 };
         let mut names = String::new();
         for (index, name) in columns.iter().enumerate() {
             write_text(&mut names, &reference(index, 1), BOLD, name);
@@ -95,6 +100,7 @@ impl Xlsx {
         Ok(sheet)
     }
 
+    /// [`io::ErrorKind::FileTooLarge`] when the sheet is full.
     pub(crate) fn row(&mut self, cells: &[Cell]) -> io::Result<()> {
         let mut row = String::new();
         for (index, cell) in cells.iter().enumerate() {
@@ -115,7 +121,12 @@ impl Xlsx {
 
     fn write_row(&mut self, cells: &str) -> io::Result<()> {
         self.rows += 1;
-        write!(self.zip, r#"<row r="{}">{cells}</row>"#, self.rows)
+        let row = format!(r#"<row r="{}">{cells}</row>"#, self.rows);
+        self.bytes += row.len();
+        if self.bytes > SHEET_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.zip.write_all(row.as_bytes())
     }
 
     fn write_cell(&self, row: &mut String, at: &str, cell: &Cell) {
@@ -228,6 +239,15 @@ mod tests {
         file.extend(sheet.finish().unwrap());
         assert!(largest < 64 * 1024, "{largest}");
         assert!(part(&file, "xl/worksheets/sheet1.xml").contains(r#"<row r="20001">"#));
+    }
+
+    #[test]
+    fn a_sheet_is_full_before_it_needs_a_format_that_excel_rejects() {
+        let mut sheet = Xlsx::begin(&["Order".to_owned()], Tz::UTC).unwrap();
+        sheet.bytes = SHEET_BYTES_MAX - 200;
+        sheet.row(&["a".into()]).unwrap();
+        let full = sheet.row(&["b".repeat(200).into()]).unwrap_err();
+        assert_eq!(full.kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]
