@@ -3,6 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { periodError } from "../format/day";
 import { ExportButton } from "./export-menu";
+import { MonthField } from "./month-field";
 import { type Period, PeriodFields } from "./period-fields";
 
 export interface ExportMenuProps {
@@ -38,6 +39,7 @@ function Formats({ choices, isPending }: ExportMenuProps) {
 function OfDays({ choices, isPending, days }: ExportMenuProps) {
   const [isOpen, { close, toggle }] = useDisclosure(true);
   const [period, setPeriod] = useState<Period>({});
+  const change = (changed: Period) => setPeriod({ ...period, ...changed });
   return (
     <Popover position="bottom-end" opened={isOpen} onDismiss={close} trapFocus>
       <Popover.Target>
@@ -48,7 +50,8 @@ function OfDays({ choices, isPending, days }: ExportMenuProps) {
           <Text size="xs" c="dimmed">
             {days}, or all:
           </Text>
-          <PeriodFields period={period} onChange={(changed) => setPeriod({ ...period, ...changed })} />
+          <MonthField period={period} onChange={change} />
+          <PeriodFields period={period} onChange={change} />
           {choices.map(({ label, choose }) => (
             <Button
               key={label}
