@@ -1,3 +1,3 @@
--- Banks write the reference of one transfer in capital or small letters: in both it pays once. The index is built in the transaction,
--- because release 1.0.0 has no remittances that it could block or that could break it.
+-- Banks write the reference of one transfer in capital or small letters: in both it pays once. Release 1.0.0 has no remittances
+-- that the index could block, or that could break it.
 CREATE UNIQUE INDEX remittances_bank_reference_in_any_case ON remittances (business_id, upper(bank_reference COLLATE "C"));

@@ -267,8 +267,8 @@ pub(crate) struct CashFilter {
     pub(crate) created_since: Option<DateTime<Utc>>,
 }
 
-/// No open difference, the opposite of [`open_discrepant`] and [`open_reported`]. A scalar subquery, so that each row that the page
-/// reads costs one look at the primary key of differences.
+/// No open difference, the opposite of [`open_discrepant`] and [`open_reported`]. A scalar subquery, so that each row that the
+/// page reads costs one look at the primary key of differences.
 const NOT_DISCREPANT: &str = "
     coalesce((SELECT known.resolution IS NOT NULL OR known.reported_paise IS NULL AND NOT cash.discrepant
         FROM cash_differences AS known

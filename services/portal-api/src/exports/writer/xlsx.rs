@@ -34,8 +34,8 @@ const SHEET_BEGIN: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="ye
 const SHEET_END: &str = "</sheetData></worksheet>";
 /// In characters.
 const COLUMN_WIDTH: u8 = 20;
-/// Of the sheet's XML: one of 4 GiB needs ZIP64, and Excel rejects a ZIP64 file whose sizes follow its data. The rest is for the begin
-/// and the end of the sheet.
+/// Of the rows' XML, with room for the rest of the sheet: one of 4 GiB needs ZIP64, and Excel rejects a ZIP64 entry whose sizes
+/// follow its data.
 const SHEET_BYTES_MAX: usize = 0xffff_0000;
 /// Part of the limit of 32,767 UTF-16 units. No field of an order is as long.
 const TEXT_MAX_CHARS: usize = 16_000;
