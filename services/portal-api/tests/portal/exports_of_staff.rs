@@ -85,6 +85,7 @@ async fn all_of_the_staff_exports_cash() {
         json!({ "id": "rem_01ARZ3NDEKTSV4RRFFQ69G5FAV", "bankReference": "UTR 7", "paidOn": "2026-01-09" });
     found["data"][0]["difference"] =
         json!({ "reportedPaise": null, "owner": "Ravi", "note": "asked", "resolution": "found" });
+    found["data"][0]["reportedSettledPaise"] = json!(900);
     portal.peers.answer(list, 200, found);
     let (mut viewer, _) = person(&portal, "viewer@carrier.example", "viewer").await;
     let call = format!("{BUSINESSES}/{}/cod/exports?status=collected", owner.business);
@@ -94,14 +95,14 @@ async fn all_of_the_staff_exports_cash() {
     assert_eq!(done(&mut viewer, &path).await["rows"], 1);
     let text = viewer.get(&format!("{path}/file")).await.body.as_str().unwrap().to_owned();
     assert!(text.contains(",shop-1,collected,11.00,10.00,,,yes,2026-01-01 05:30:00,"), "{text}");
-    assert!(text.ends_with(",2026-01-08,UTR 7,-1.00,2026-01-09,Ravi,asked,found\r\n"), "{text}");
+    assert!(text.ends_with(",2026-01-08,UTR 7,-1.00,2026-01-09,9.00,Ravi,asked,found\r\n"), "{text}");
     // A business does not learn who clears it.
     let mut client = owner.client;
     let begun = client.post("/v1/portal/cod/exports", json!({})).await;
     let own = format!("/v1/portal/exports/{}", begun.body["id"].as_str().unwrap());
     assert_eq!(done(&mut client, &own).await["rows"], 1);
     let text = client.get(&format!("{own}/file")).await.body.as_str().unwrap().to_owned();
-    assert!(text.ends_with(",2026-01-08,UTR 7,-1.00,2026-01-09\r\n"), "{text}");
+    assert!(text.ends_with(",2026-01-08,UTR 7,-1.00,2026-01-09,9.00\r\n"), "{text}");
     assert_eq!(viewer.delete(&path).await.status, 204);
     let unknown = format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/cod/exports");
     assert_eq!(viewer.post(&unknown, json!({})).await.code(), "business_not_found");

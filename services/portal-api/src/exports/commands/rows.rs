@@ -177,8 +177,8 @@ fn address(delivery: &Value) -> String {
 }
 
 /// Without those of the staff.
-const CASH_COLUMNS_OF_BUSINESS: usize = 16;
-const CASH_COLUMNS: [&str; 19] = [
+const CASH_COLUMNS_OF_BUSINESS: usize = 17;
+const CASH_COLUMNS: [&str; 20] = [
     "Order",
     "Reference",
     "Status",
@@ -195,6 +195,7 @@ const CASH_COLUMNS: [&str; 19] = [
     "Bank reference",
     "Difference (INR)",
     "Paid on",
+    "Reported as settled (INR)",
     "Owner of the discrepancy",
     "Note",
     "Closed because",
@@ -223,6 +224,7 @@ fn cash_row(cash: &CashView, of_staff: bool) -> Vec<Cell> {
         cash.remittance.as_ref().map(|remittance| remittance.bank_reference.as_str()).into(),
         cash.difference_paise.into(),
         cash.remittance.as_ref().map(|remittance| remittance.paid_on).into(),
+        cash.reported_settled_paise.into(),
         difference.and_then(|known| known.owner.as_deref()).into(),
         difference.and_then(|known| known.note.as_deref()).into(),
         difference.and_then(|known| known.resolution.as_deref()).into(),
