@@ -5,8 +5,8 @@ mod samples;
 
 use domain::{EventKind, Mode};
 use events::{
-    ApiKeyRevoked, CashRemitted, EXCHANGE, EndpointDisabled, EndpointFailing, OrderEvent, PersonalDataErased,
-    WalletLowBalance, WalletMoneyTakenBack, queues,
+    ApiKeyRevoked, AttemptBegun, CashRemitted, EXCHANGE, EndpointDisabled, EndpointFailing, OrderEvent,
+    PersonalDataErased, WalletLowBalance, WalletMoneyTakenBack, queues,
 };
 use messaging::Queue;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ const fn kind(
     Kind { name, from, summary, payload }
 }
 
-pub const KINDS: [Kind; 12] = [
+pub const KINDS: [Kind; 13] = [
     kind("order", "order-api", "A delivery was created or moved. Becomes webhooks.", Some("OrderEvent")),
     kind(
         "api_key.revoked",
@@ -72,6 +72,12 @@ pub const KINDS: [Kind; 12] = [
         "wallet",
         "A remittance paid out the cash of an order. order-api settles the order.",
         Some("CashRemitted"),
+    ),
+    kind(
+        "order.attempt_begun",
+        "order-api",
+        "An attempt began that a business asked for, and that is not free. wallet takes the fee.",
+        Some("AttemptBegun"),
     ),
     kind(
         "webhook_endpoint.failing",
@@ -236,6 +242,7 @@ fn schemas() -> serde_json::Result<Value> {
     add::<WalletLowBalance>(&mut found);
     add::<WalletMoneyTakenBack>(&mut found);
     add::<CashRemitted>(&mut found);
+    add::<AttemptBegun>(&mut found);
     add::<EndpointFailing>(&mut found);
     add::<EndpointDisabled>(&mut found);
     add::<PersonalDataErased>(&mut found);

@@ -61,6 +61,9 @@ pub enum Body {
     /// A remittance paid out the cash of an order. From wallet; order-api settles the order.
     #[serde(rename = "wallet.cash_remitted")]
     CashRemitted(CashRemitted),
+    /// An attempt began that a business asked for, and that is not free. From order-api; wallet takes the fee.
+    #[serde(rename = "order.attempt_begun")]
+    AttemptBegun(AttemptBegun),
     /// A webhook endpoint keeps failing and will be disabled. From webhook-dispatcher; the business gets a mail.
     #[serde(rename = "webhook_endpoint.failing")]
     EndpointFailing(EndpointFailing),
@@ -109,6 +112,19 @@ pub struct CashRemitted {
     pub remittance: Remittance,
 }
 
+/// Another attempt at a delivery. The wallet takes its fee once, however often the attempt begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptBegun {
+    pub order_id: OrderId,
+    /// The business's id of the order, for the statement.
+    pub order_reference: String,
+    /// 2 for the attempt after the first failure.
+    pub attempt: u32,
+    /// As it was announced to the business.
+    pub fee_paise: Paise,
+}
+
 /// `percent` is the share of the time, 50 or 80 %, after which a failing endpoint is disabled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -146,6 +162,7 @@ impl Envelope {
             Body::WalletLowBalance(_) => RoutingKey::plain("wallet.low_balance"),
             Body::WalletMoneyTakenBack(_) => RoutingKey::plain("wallet.money_taken_back"),
             Body::CashRemitted(_) => RoutingKey::plain("wallet.cash_remitted"),
+            Body::AttemptBegun(_) => RoutingKey::plain("order.attempt_begun"),
             Body::EndpointFailing(_) => RoutingKey::plain("webhook_endpoint.failing"),
             Body::EndpointDisabled(_) => RoutingKey::plain("webhook_endpoint.disabled"),
             Body::PersonalDataErased(_) => RoutingKey::plain("order.personal_data_erased"),

@@ -7,8 +7,8 @@ pub mod queues;
 mod routing;
 
 pub use envelope::{
-    ApiKeyRevoked, Body, CashRemitted, EndpointDisabled, EndpointFailing, Envelope, PersonalDataErased,
-    WalletLowBalance, WalletMoneyTakenBack,
+    ApiKeyRevoked, AttemptBegun, Body, CashRemitted, EndpointDisabled, EndpointFailing, Envelope,
+    PersonalDataErased, WalletLowBalance, WalletMoneyTakenBack,
 };
 pub use order::{Driver, Evidence, OrderEvent, OrderSnapshot, ProgressData, Remittance, ScheduledAttempt};
 pub use routing::{EXCHANGE, RoutingKey, binding};

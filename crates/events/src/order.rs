@@ -125,6 +125,10 @@ pub struct ScheduledAttempt {
     /// The day in India; left out for as soon as possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<NaiveDate>,
+    /// What the attempt takes from the wallet when it begins.
+    #[serde(default)]
+    #[schema(required)]
+    pub fee_paise: Paise,
 }
 
 /// A bank transfer that pays out the cash of many orders.

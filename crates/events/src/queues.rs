@@ -31,6 +31,10 @@ pub const REFUNDS: SharedQueue = SharedQueue {
 pub const CASH: SharedQueue =
     SharedQueue { name: "wallet.cash", bindings: &[binding::LIVE_ORDER_DELIVERED, binding::LIVE_CASH] };
 
+/// Attempts whose fee is due; consumed by wallet. An instance of release 1.0.0 leaves them to a newer one.
+pub const ATTEMPT_FEES: SharedQueue =
+    SharedQueue { name: "wallet.attempt-fees", bindings: &[binding::ATTEMPT_BEGUN] };
+
 /// Orders whose cash a remittance paid out; consumed by order-api.
 pub const REMITTANCES: SharedQueue =
     SharedQueue { name: "order-api.remittances", bindings: &[binding::CASH_REMITTED] };
@@ -56,5 +60,14 @@ pub const ERASURES: SharedQueue =
     SharedQueue { name: "webhook-dispatcher.erasures", bindings: &[binding::PERSONAL_DATA_ERASED] };
 
 /// All shared queues.
-pub const ALL: [SharedQueue; 8] =
-    [WEBHOOK_EVENTS, WEBHOOK_TEST_EVENTS, REFUNDS, CASH, REMITTANCES, FACTS, WARNINGS, ERASURES];
+pub const ALL: [SharedQueue; 9] = [
+    WEBHOOK_EVENTS,
+    WEBHOOK_TEST_EVENTS,
+    REFUNDS,
+    CASH,
+    ATTEMPT_FEES,
+    REMITTANCES,
+    FACTS,
+    WARNINGS,
+    ERASURES,
+];

@@ -40,6 +40,7 @@ pub mod binding {
     pub const WALLET_LOW_BALANCE: &str = "wallet.low_balance";
     pub const WALLET_MONEY_TAKEN_BACK: &str = "wallet.money_taken_back";
     pub const CASH_REMITTED: &str = "wallet.cash_remitted";
+    pub const ATTEMPT_BEGUN: &str = "order.attempt_begun";
     pub const ENDPOINT_FAILING: &str = "webhook_endpoint.failing";
     pub const ENDPOINT_DISABLED: &str = "webhook_endpoint.disabled";
     pub const PERSONAL_DATA_ERASED: &str = "order.personal_data_erased";

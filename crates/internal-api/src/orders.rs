@@ -95,6 +95,11 @@ pub struct OrderView {
     #[serde(default)]
     #[schema(required)]
     pub reattempt_possible: bool,
+    /// What another attempt that is asked for now takes from the wallet when it begins: by the rule of the operator, or as it was
+    /// announced before. 0 if none can be asked for, and for a test order.
+    #[serde(default)]
+    #[schema(required)]
+    pub reattempt_fee_paise: Paise,
     /// When the business asked for the parcel after the latest failure.
     #[serde(default)]
     pub return_requested_at: Option<DateTime<Utc>>,

@@ -47,6 +47,7 @@ mod tests {
             binding::WALLET_FUNDED,
             binding::WALLET_LOW_BALANCE,
             binding::CASH_REMITTED,
+            binding::ATTEMPT_BEGUN,
             binding::ENDPOINT_FAILING,
             binding::ENDPOINT_DISABLED,
             binding::PERSONAL_DATA_ERASED,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chassis::{Sections, ServiceSettings};
 use chrono::TimeDelta;
-use domain::DeliveryState;
+use domain::{DeliveryState, Paise};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{
@@ -15,7 +15,7 @@ use settings::{
 };
 use url::Url;
 
-use crate::domain::Patience;
+use crate::domain::{AttemptRules, Patience};
 use crate::rate_limits::KeyRate;
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -102,6 +102,10 @@ pub struct Delivery {
     /// How often a parcel that was picked up is brought to the customer. 1 allows no attempt after a failed one.
     #[schemars(range(min = 1, max = 10))]
     pub attempts_max: u32,
+    /// What another attempt that a business asks for takes from its wallet when it begins, in paise. The business sees it before
+    /// it asks.
+    #[schemars(with = "i64", range(min = 0, max = Paise::REQUEST_MAX.get()))]
+    pub reattempt_fee_paise: Paise,
     /// Minutes without a driver after which the portal says that an order needs attention.
     #[schemars(range(min = 1, max = 10_080))]
     pub unassigned_after_minutes: u32,
@@ -114,6 +118,7 @@ impl Default for Delivery {
     fn default() -> Self {
         Self {
             attempts_max: DeliveryState::ATTEMPTS_MAX_DEFAULT,
+            reattempt_fee_paise: Paise::ZERO,
             unassigned_after_minutes: 30,
             silent_after_minutes: 240,
         }
@@ -121,6 +126,10 @@ impl Default for Delivery {
 }
 
 impl Delivery {
+    pub fn attempts(&self) -> AttemptRules {
+        AttemptRules { max: self.attempts_max, reattempt_fee: self.reattempt_fee_paise }
+    }
+
     pub fn patience(&self) -> Patience {
         Patience {
             unassigned: TimeDelta::minutes(self.unassigned_after_minutes.into()),

@@ -90,7 +90,7 @@ fn state(settings: &OrderApiSettings, chassis: &Chassis) -> anyhow::Result<State
         brand: settings.brand.name.clone(),
         webhook_header_prefix: settings.brand.header_prefix.clone(),
         fleet_tokens: settings.fleet.tokens(),
-        attempts_max: settings.delivery.attempts_max,
+        attempts: settings.delivery.attempts(),
         announces_requests: settings.events.attempts,
         patience: settings.delivery.patience(),
         keys: KeyCache::new(keys, segment, clock.clone()),

@@ -7,7 +7,7 @@ use settings::{Networks, Tokens};
 use web::{FailureLimits, Tasks};
 
 use crate::cache::{KeyCache, LiveAccessCache};
-use crate::domain::{Patience, TrackingUrls};
+use crate::domain::{AttemptRules, Patience, TrackingUrls};
 use crate::feed_waiters::FeedWaiters;
 use crate::order_events::OrderEvents;
 use crate::order_writer::OrderWriter;
@@ -22,8 +22,7 @@ pub struct State {
     /// Begins the names of webhook headers.
     pub webhook_header_prefix: String,
     pub fleet_tokens: Tokens,
-    /// The attempts at a delivery.
-    pub attempts_max: u32,
+    pub attempts: AttemptRules,
     /// Whether what a business asks for after a failure is an event.
     pub announces_requests: bool,
     /// Before an order needs attention.

@@ -6,8 +6,8 @@ use domain::{
     EvidencePlace, Mode, OrderId, Paise, Photo, RemittanceId, TrackingCode,
 };
 use events::{
-    ApiKeyRevoked, Body, CashRemitted, Driver, EndpointDisabled, EndpointFailing, Envelope, Evidence,
-    OrderEvent, OrderSnapshot, PersonalDataErased, ProgressData, Remittance, ScheduledAttempt,
+    ApiKeyRevoked, AttemptBegun, Body, CashRemitted, Driver, EndpointDisabled, EndpointFailing, Envelope,
+    Evidence, OrderEvent, OrderSnapshot, PersonalDataErased, ProgressData, Remittance, ScheduledAttempt,
     WalletLowBalance, WalletMoneyTakenBack,
 };
 use strum::VariantArray;
@@ -46,6 +46,12 @@ pub fn samples() -> Vec<Envelope> {
             order_id: OrderId::generate(&clock, &entropy),
             amount_paise: Paise::new(99_900),
             remittance: remittance(&clock, &entropy),
+        }),
+        Body::AttemptBegun(AttemptBegun {
+            order_id: OrderId::generate(&clock, &entropy),
+            order_reference: "shop-1".into(),
+            attempt: 2,
+            fee_paise: Paise::new(3_000),
         }),
     ];
     for (sequence, kind) in (1..).zip(EventKind::VARIANTS) {
@@ -103,7 +109,11 @@ fn full(remittance: Remittance) -> ProgressData {
             photo: Some(Photo { url: "https://fleet.example/7".into(), sha256: "00".repeat(32) }),
             hash: "ff".repeat(32),
         }),
-        reattempt: Some(ScheduledAttempt { number: 2, on: Some(NaiveDate::default()) }),
+        reattempt: Some(ScheduledAttempt {
+            number: 2,
+            on: Some(NaiveDate::default()),
+            fee_paise: Paise::new(3_000),
+        }),
     }
 }
 

@@ -17,7 +17,9 @@ pub struct ReattemptView {
     pub number: u32,
     /// For the driver.
     pub note: Option<String>,
-    /// What the attempt takes from the wallet: 0, because it costs no second fee.
+    /// What the attempt takes from the wallet of a live order when it begins. It was announced with the request.
+    #[serde(default)]
+    #[schema(required)]
     pub fee_paise: Paise,
     /// When the business asked for it.
     pub requested_at: DateTime<Utc>,

@@ -186,6 +186,8 @@ body! {
         failed_attempts: i64,
         reattempt: Option<Reattempt>,
         reattempt_possible: bool,
+        /// Of another attempt that is asked for now.
+        reattempt_fee_paise: i64,
         return_requested_at: Option<String>,
         cod_collected_paise: Option<i64>,
         cod_handed_over_paise: Option<i64>,

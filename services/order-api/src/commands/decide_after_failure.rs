@@ -28,8 +28,8 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
-/// Records a decision, with a note for the driver, and returns the order. The same decision again changes nothing, and
-/// another one replaces it.
+/// Records a decision, with a note for the driver and the fee of that moment, and returns the order. The same decision again
+/// changes nothing, and another one replaces it.
 pub async fn decide_after_failure(
     state: &State,
     (business, mode, id): (BusinessId, Mode, OrderId),
@@ -42,11 +42,12 @@ pub async fn decide_after_failure(
         if is_known && order.reattempt_note() == note.as_deref() {
             return Ok(order);
         }
-        if let Some(refusal) = decision.refusal(&order, state.attempts_max) {
+        if let Some(refusal) = decision.refusal(&order, state.attempts.max) {
             return Err(DecideError::Refused(decision, refusal));
         }
         let now = state.unit.clock.now();
-        order.decided = Some(Decided { decision, at: now });
+        let fee = decision.fee(&order, state.attempts);
+        order.decided = Some(Decided { decision, at: now, fee });
         order.set_reattempt_note(note.clone());
         order.updated_at = later_than(order.updated_at, now);
         let stored = order.sequence;
@@ -79,7 +80,8 @@ async fn announce(
 fn event_of(order: &Order, decision: Decision) -> (EventKind, ProgressData) {
     match decision {
         Decision::Reattempt { on } => {
-            let reattempt = Some(ScheduledAttempt { number: order.next_attempt(), on });
+            let fee_paise = order.decided.map(|decided| decided.fee).unwrap_or_default();
+            let reattempt = Some(ScheduledAttempt { number: order.next_attempt(), on, fee_paise });
             (EventKind::OrderReattemptScheduled, ProgressData { reattempt, ..ProgressData::default() })
         }
         Decision::Return => {

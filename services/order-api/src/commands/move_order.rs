@@ -3,11 +3,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{EventKind, IllegalMove, Mode};
+use domain::{EventId, EventKind, IllegalMove, Mode, Paise};
+use events::{AttemptBegun, Body, Envelope};
 use postgres::StoreError;
 use telemetry::TraceContext;
 
-use crate::domain::Order;
+use crate::domain::{Order, attempt_to_pay};
 use crate::order_events::{OrderChange, Progress};
 use crate::state::State;
 use crate::store::orders;
@@ -33,7 +34,8 @@ pub(super) async fn move_order(
     if order.personal_data_erased_at.is_some() {
         progress.data = progress.data.without_personal_data();
     }
-    let state_after = order.state.apply(progress.event, state.attempts_max)?;
+    let to_pay = attempt_to_pay(&order, progress.event);
+    let state_after = order.state.apply(progress.event, state.attempts.max)?;
     order.updated_at = later_than(order.updated_at, state.unit.clock.now());
     order.state = state_after;
     order.sequence += 1;
@@ -42,7 +44,29 @@ pub(super) async fn move_order(
     let trace = TraceContext::current();
     let change = OrderChange { order: order.summary(), progress, trace };
     state.order_events.record(conn, vec![change]).await?;
+    if let Some(to_pay) = to_pay {
+        announce_attempt(state, conn, &order, to_pay).await?;
+    }
     Ok(order)
+}
+
+/// The wallet takes the fee of the attempt that began.
+async fn announce_attempt(
+    state: &State,
+    conn: &AsyncPgConnection,
+    order: &Order,
+    (attempt, fee_paise): (u32, Paise),
+) -> Result<(), StoreError> {
+    let (unit, now) = (&state.unit, state.unit.clock.now());
+    let order_reference = order.order_reference.clone();
+    let begun = AttemptBegun { order_id: order.id, order_reference, attempt, fee_paise };
+    let envelope = Envelope {
+        id: EventId::generate(&unit.clock, &unit.entropy),
+        business_id: order.business_id,
+        occurred_at: now,
+        body: Body::AttemptBegun(begun),
+    };
+    unit.outbox.enqueue(conn, &[envelope], now).await
 }
 
 /// The timeline is sorted by time, so the times of an order's changes increase with its sequence, even when the clock

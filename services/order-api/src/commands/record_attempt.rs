@@ -28,7 +28,7 @@ pub(super) async fn record_attempt(
 ) -> Result<(), StoreError> {
     let is_end = matches!(progress.event, EventKind::OrderDelivered | EventKind::OrderFailed);
     // `move_order` refuses an illegal move. The number of its attempt can be that of the last record.
-    if !is_end || order.state.apply(progress.event, state.attempts_max).is_err() {
+    if !is_end || order.state.apply(progress.event, state.attempts.max).is_err() {
         return Ok(());
     }
     let before = evidence::of_order(conn, order.business_id, order.id).await?;

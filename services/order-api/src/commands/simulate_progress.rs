@@ -69,12 +69,12 @@ pub async fn start_simulation(
 ) -> Result<Simulated, SimulateError> {
     let start = async |conn: &mut _| -> Result<Simulated, SimulateError> {
         let mut order = orders::lock(conn, business, Mode::Test, id).await?.ok_or(MoveError::NotFound)?;
-        if has_requested_attempt(&order) && order.state.can_be_reattempted(state.attempts_max) {
+        if has_requested_attempt(&order) && order.state.can_be_reattempted(state.attempts.max) {
             order = move_simulated(state, conn, order, EventKind::DriverAssigned, None).await?;
         }
         let run = Simulation::new(id, business, Scenario::Delivered, state.unit.clock.now());
         if run.scenario.next(order.state, run.steps_done).is_none() {
-            let legal = order.state.legal(state.attempts_max);
+            let legal = order.state.legal(state.attempts.max);
             return Err(SimulateError::NothingLeft(order.state, legal));
         }
         simulations::schedule(conn, &[run]).await?;

@@ -1,13 +1,21 @@
 //! What a business decides about a parcel that is with the fleet after a failed attempt: another attempt, or its return.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
-use domain::{DeliveryStatus, indian_time};
+use domain::{DeliveryStatus, EventKind, Mode, Paise, indian_time};
 use serde::{Deserialize, Serialize};
 
 use super::Order;
 
 /// How far ahead an attempt may be.
 const REATTEMPT_DAYS_MAX: u64 = 14;
+
+/// The operator's rules about attempts at a delivery.
+#[derive(Clone, Copy, Debug)]
+pub struct AttemptRules {
+    pub max: u32,
+    /// Of another attempt that a business asks for.
+    pub reattempt_fee: Paise,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -25,6 +33,9 @@ pub struct Decided {
     #[serde(flatten)]
     pub decision: Decision,
     pub at: DateTime<Utc>,
+    /// What was announced. The wallet loses it when the attempt begins.
+    #[serde(default)]
+    pub fee: Paise,
 }
 
 /// Why a decision is refused.
@@ -40,7 +51,33 @@ pub enum Refusal {
     Erased,
 }
 
+impl AttemptRules {
+    /// Of another attempt that is asked for now. A request that stands keeps its announced fee, whichever day it names.
+    pub fn fee_of_reattempt(self, order: &Order) -> Paise {
+        match order.decided {
+            _ if order.mode == Mode::Test => Paise::ZERO,
+            Some(Decided { decision: Decision::Reattempt { .. }, fee, .. }) => fee,
+            _ => self.reattempt_fee,
+        }
+    }
+}
+
+/// The number and the fee of the attempt that `event` begins, if the business asked for it and it is not free.
+pub fn attempt_to_pay(order: &Order, event: EventKind) -> Option<(u32, Paise)> {
+    let Some(Decided { decision: Decision::Reattempt { .. }, fee, .. }) = order.decided else { return None };
+    let begins = event == EventKind::DriverAssigned && order.state.awaits_decision();
+    (begins && fee > Paise::ZERO).then(|| (order.next_attempt(), fee))
+}
+
 impl Decision {
+    /// What it costs when it is made now.
+    pub fn fee(self, order: &Order, rules: AttemptRules) -> Paise {
+        match self {
+            Self::Reattempt { .. } => rules.fee_of_reattempt(order),
+            Self::Return => Paise::ZERO,
+        }
+    }
+
     pub fn refusal(self, order: &Order, attempts_max: u32) -> Option<Refusal> {
         let state = order.state;
         if state.refund_due() {
@@ -114,6 +151,51 @@ mod tests {
     }
 
     #[test]
+    fn an_announced_fee_stays_until_the_attempt_or_a_return() {
+        let rules = |paise| AttemptRules { max: ATTEMPTS_MAX, reattempt_fee: Paise::new(paise) };
+        let [again, later] = [None, NaiveDate::from_ymd_opt(2026, 2, 1)].map(|on| Decision::Reattempt { on });
+        let mut order = after(&[DriverAssigned, OrderPickedUp, OrderFailed]);
+        for (decision, rule, fee) in [
+            (again, 3_000, 3_000),
+            (later, 5_000, 3_000),
+            (Decision::Return, 5_000, 0),
+            (again, 5_000, 5_000),
+            (Decision::Return, 5_000, 0),
+            (later, 0, 0),
+            (again, 5_000, 0),
+        ] {
+            let fee_now = decision.fee(&order, rules(rule));
+            assert_eq!(fee_now, Paise::new(fee), "{decision:?}");
+            order.decided = Some(Decided { decision, at: DateTime::UNIX_EPOCH, fee: fee_now });
+        }
+        let test = Order { mode: Mode::Test, decided: None, ..order };
+        assert_eq!(again.fee(&test, rules(3_000)), Paise::ZERO);
+    }
+
+    #[test]
+    fn an_attempt_is_paid_when_it_begins_and_was_asked_for() {
+        let failed = [DriverAssigned, OrderPickedUp, OrderFailed];
+        let asked = |decision, paise, events: &[EventKind]| Order {
+            decided: Some(Decided { decision, at: DateTime::UNIX_EPOCH, fee: Paise::new(paise) }),
+            ..after(events)
+        };
+        let again = Decision::Reattempt { on: None };
+        let twice = [&failed[..], &[DriverAssigned, OrderFailed]].concat();
+        let paid = |number| Some((number, Paise::new(3_000)));
+        for (order, event, expected) in [
+            (asked(again, 3_000, &failed), DriverAssigned, paid(2)),
+            (asked(again, 3_000, &twice), DriverAssigned, paid(3)),
+            (asked(again, 3_000, &failed), OrderReturned, None),
+            (asked(again, 0, &failed), DriverAssigned, None),
+            (asked(Decision::Return, 0, &failed), DriverAssigned, None),
+            (asked(again, 3_000, &[&failed[..], &[DriverAssigned]].concat()), OrderOutForDelivery, None),
+            (after(&failed), DriverAssigned, None),
+        ] {
+            assert_eq!(attempt_to_pay(&order, event), expected, "{event} of {:?}", order.decided);
+        }
+    }
+
+    #[test]
     fn days_are_those_of_india() {
         let (first, last) = reattempt_days("2026-01-31T18:30:00Z".parse().unwrap());
         assert_eq!((first.to_string(), last.to_string()), ("2026-02-01".to_owned(), "2026-02-15".to_owned()));
@@ -123,9 +205,12 @@ mod tests {
     fn decisions_are_read_as_they_are_stored() {
         let on = NaiveDate::from_ymd_opt(2026, 2, 1);
         for decision in [Decision::Reattempt { on }, Decision::Reattempt { on: None }, Decision::Return] {
-            let decided = Decided { decision, at: DateTime::UNIX_EPOCH };
-            let stored = serde_json::to_value(decided).unwrap();
-            assert_eq!(serde_json::from_value::<Decided>(stored).unwrap(), decided);
+            let decided = Decided { decision, at: DateTime::UNIX_EPOCH, fee: Paise::new(3_000) };
+            let mut stored = serde_json::to_value(decided).unwrap();
+            assert_eq!(serde_json::from_value::<Decided>(stored.clone()).unwrap(), decided);
+            stored.as_object_mut().unwrap().remove("fee");
+            let free = serde_json::from_value::<Decided>(stored).unwrap();
+            assert_eq!(free, Decided { fee: Paise::ZERO, ..decided }, "as stored before there were fees");
         }
     }
 }

@@ -27,7 +27,7 @@ pub use activity::{
     Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, OpenOrders, RecentOrders, RetryProof,
     TestedRetries,
 };
-pub use after_failure::{Decided, Decision, Refusal, reattempt_days};
+pub use after_failure::{AttemptRules, Decided, Decision, Refusal, attempt_to_pay, reattempt_days};
 pub use cash::CashReports;
 pub use differences::differences;
 pub use draft::{

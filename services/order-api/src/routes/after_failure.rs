@@ -23,9 +23,9 @@ const DAY: TextRule = TextRule::line(40);
 
 /// Attempt a failed delivery again
 ///
-/// Asks the fleet for another attempt, while it has the parcel after one that failed. It costs no second fee, as
-/// `reattempt.feePaise` says. An order that failed before its pickup got its fee back: place a new one. The same request again
-/// changes nothing; another one replaces it.
+/// Asks the fleet for another attempt, while it has the parcel after one that failed. It takes `reattempt.feePaise` from your
+/// wallet when it begins; `reattemptFeePaise` of the order says so before. An order that failed before its pickup got its fee
+/// back: place a new one. The same request again changes nothing; another one replaces it.
 #[utoipa::path(
     post,
     path = "/v1/integration/orders/{id}/reattempt",
@@ -151,11 +151,7 @@ async fn decide(
     let running = Data::clone(state);
     let work = async move { decide_after_failure(&running, key, decision, note).await };
     let decided = state.tasks.run(work).await?;
-    Ok(Json(views::order_view(
-        &state.tracking_urls,
-        state.attempts_max,
-        decided.map_err(errors::from_decide)?,
-    )))
+    Ok(Json(views::order_view(&state.tracking_urls, state.attempts, decided.map_err(errors::from_decide)?)))
 }
 
 async fn run_correction(
@@ -168,7 +164,7 @@ async fn run_correction(
     let corrected = state.tasks.run(work).await?;
     Ok(Json(views::order_view(
         &state.tracking_urls,
-        state.attempts_max,
+        state.attempts,
         corrected.map_err(errors::from_correct)?,
     )))
 }

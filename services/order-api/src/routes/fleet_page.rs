@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::views::{self, FleetOrderView, fleet_view};
-use crate::domain::{ChangePosition, FoundOrders, TrackingUrls};
+use crate::domain::{AttemptRules, ChangePosition, FoundOrders, TrackingUrls};
 
 /// A page of orders by their last change, oldest first.
 #[derive(Serialize, ToSchema)]
@@ -51,17 +51,17 @@ pub(super) struct OrderPage {
 }
 
 impl OrderPage {
-    pub(super) fn newest(tracking_urls: &TrackingUrls, attempts_max: u32, found: FoundOrders) -> Self {
+    pub(super) fn newest(tracking_urls: &TrackingUrls, rules: AttemptRules, found: FoundOrders) -> Self {
         let next = found.continue_after.map(|id| id.to_string());
-        let view = |order| views::order_view(tracking_urls, attempts_max, order);
+        let view = |order| views::order_view(tracking_urls, rules, order);
         let data = found.orders.into_iter().map(view).collect();
         Self { data, has_more: found.has_more, next }
     }
 
-    pub(super) fn changed(tracking_urls: &TrackingUrls, attempts_max: u32, found: FoundOrders) -> Self {
+    pub(super) fn changed(tracking_urls: &TrackingUrls, rules: AttemptRules, found: FoundOrders) -> Self {
         let end = end(&found).filter(|_| found.has_more);
         let next = end.map(|position| FleetCursor::At(position).text());
-        Self { next, ..Self::newest(tracking_urls, attempts_max, found) }
+        Self { next, ..Self::newest(tracking_urls, rules, found) }
     }
 }
 

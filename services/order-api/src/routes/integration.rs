@@ -65,7 +65,7 @@ pub(super) async fn get(
     let caller = authenticate::business(&state, &request, KeyScope::ReadOrders).await?;
     no_query(&request)?;
     let order = find(&state, caller.business_id, Some(caller.mode), &id).await?;
-    Ok(Json(views::order_view(&state.tracking_urls, state.attempts_max, order)))
+    Ok(Json(views::order_view(&state.tracking_urls, state.attempts, order)))
 }
 
 /// Cancel an order
@@ -105,11 +105,7 @@ pub(super) async fn cancel_by_id(
     let running = Data::clone(state);
     let work = async move { cancel_order(&running, business, mode, id, reason).await };
     let cancelled = state.tasks.run(work).await?;
-    Ok(Json(views::order_view(
-        &state.tracking_urls,
-        state.attempts_max,
-        cancelled.map_err(errors::from_cancel)?,
-    )))
+    Ok(Json(views::order_view(&state.tracking_urls, state.attempts, cancelled.map_err(errors::from_cancel)?)))
 }
 
 pub(super) fn cancel_reason(body: &Value) -> Result<Option<String>, ApiError> {
@@ -226,8 +222,8 @@ pub(super) async fn page(
     };
     let found = orders::list(state, business, &filter, start, page.limit).await.map_err(errors::from_list)?;
     Ok(match by_change {
-        true => OrderPage::changed(&state.tracking_urls, state.attempts_max, found),
-        false => OrderPage::newest(&state.tracking_urls, state.attempts_max, found),
+        true => OrderPage::changed(&state.tracking_urls, state.attempts, found),
+        false => OrderPage::newest(&state.tracking_urls, state.attempts, found),
     })
 }
 

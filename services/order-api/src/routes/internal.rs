@@ -65,7 +65,7 @@ pub(super) async fn get(
     path: Path<(String, String)>,
 ) -> Result<Json<OrderView>, ApiError> {
     let order = integration::find(&state, integration::parse_business(&path.0)?, None, &path.1).await?;
-    Ok(Json(views::order_view(&state.tracking_urls, state.attempts_max, order)))
+    Ok(Json(views::order_view(&state.tracking_urls, state.attempts, order)))
 }
 
 /// The references of up to 100 orders, without orders of other businesses.
@@ -104,12 +104,12 @@ pub(super) async fn exceptions(
     let counts = orders::count_exceptions(&state, Some(business)).await?;
     let found = orders::list_exceptions(&state, Some(business), kind, asked).await?;
     let listed = found.orders.into_iter().map(|(order, since)| ExceptionOrder {
-        order: views::order_view(&state.tracking_urls, state.attempts_max, order),
+        order: views::order_view(&state.tracking_urls, state.attempts, order),
         since: Some(since),
     });
     Ok(Json(ExceptionsPage {
         counts: views::exception_counts(counts),
-        attempts_max: state.attempts_max,
+        attempts_max: state.attempts.max,
         limits: Some(views::exception_limits(state.patience)),
         data: listed.collect(),
         has_more: found.has_more,

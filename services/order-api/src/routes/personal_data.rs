@@ -21,7 +21,7 @@ pub(super) async fn erase_one(
     let running = Data::clone(&state);
     let work = async move { erase_order(&running.unit, business, id).await };
     let order = state.tasks.run(work).await?.map_err(errors::from_erase)?;
-    Ok(Json(views::order_view(&state.tracking_urls, state.attempts_max, order)))
+    Ok(Json(views::order_view(&state.tracking_urls, state.attempts, order)))
 }
 
 /// `POST /internal/businesses/{business}/personal-data-erasure {everything?}`: starts an erasure, or returns the running one.

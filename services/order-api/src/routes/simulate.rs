@@ -107,6 +107,6 @@ async fn simulate(
         })
         .await?;
     simulated
-        .map(|simulated| Json(views::simulated_view(&state.tracking_urls, state.attempts_max, simulated)))
+        .map(|simulated| Json(views::simulated_view(&state.tracking_urls, state.attempts, simulated)))
         .map_err(errors::from_simulate)
 }

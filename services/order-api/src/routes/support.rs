@@ -186,7 +186,7 @@ pub(super) async fn exceptions(
     });
     Ok(Json(FoundExceptions {
         counts: views::exception_counts(counts),
-        attempts_max: state.attempts_max,
+        attempts_max: state.attempts.max,
         limits: views::exception_limits(state.patience),
         data: listed.collect(),
         has_more: found.has_more,
@@ -204,7 +204,7 @@ fn found_orders(state: &State, found: Vec<Order>) -> Vec<FoundOrder> {
     let view = |order: Order| {
         bytes += json_size(&order.details);
         let business_id = order.business_id;
-        let mut order = views::order_view(&state.tracking_urls, state.attempts_max, order);
+        let mut order = views::order_view(&state.tracking_urls, state.attempts, order);
         if bytes > FOUND_BYTES
             && let Some(package) = order.package.as_object_mut()
         {

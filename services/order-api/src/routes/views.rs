@@ -18,16 +18,17 @@ use utoipa::ToSchema;
 
 use crate::commands::simulate_progress::Simulated;
 use crate::domain::{
-    AcceptedOrder, BusinessErasure, Decided, Decision, Order, OrderEvent, Patience, TrackingUrls, Warning,
-    without_corrections,
+    AcceptedOrder, AttemptRules, BusinessErasure, Decided, Decision, Order, OrderEvent, Patience,
+    TrackingUrls, Warning, without_corrections,
 };
 use crate::queries::Timeline;
 
 /// For the business of the order.
-pub(super) fn order_view(tracking_urls: &TrackingUrls, attempts_max: u32, order: Order) -> OrderView {
+pub(super) fn order_view(tracking_urls: &TrackingUrls, rules: AttemptRules, order: Order) -> OrderView {
     let (cod_discrepancy_paise, cod_difference_paise) = (order.cod_discrepancy(), order.cod_difference());
     let refunded_paise = order.refunded();
-    let reattempt_possible = Decision::Reattempt { on: None }.refusal(&order, attempts_max).is_none();
+    let reattempt_possible = Decision::Reattempt { on: None }.refusal(&order, rules.max).is_none();
+    let reattempt_fee_paise = if reattempt_possible { rules.fee_of_reattempt(&order) } else { Paise::ZERO };
     let (reattempt, return_requested_at) = asked(&order);
     let mut details = Arc::unwrap_or_clone(order.details);
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
@@ -58,6 +59,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, attempts_max: u32, order:
         failed_attempts: order.state.failed_attempts,
         reattempt,
         reattempt_possible,
+        reattempt_fee_paise,
         return_requested_at,
         cod_collected_paise: order.cash.collected,
         cod_handed_over_paise: order.cash.handed_over,
@@ -73,12 +75,12 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, attempts_max: u32, order:
 /// The attempt and the return that the business asked for: at most one of them.
 fn asked(order: &Order) -> (Option<ReattemptView>, Option<DateTime<Utc>>) {
     match order.decided {
-        Some(Decided { decision: Decision::Reattempt { on }, at: requested_at }) => {
+        Some(Decided { decision: Decision::Reattempt { on }, at: requested_at, fee: fee_paise }) => {
             let number = order.next_attempt();
             let note = order.reattempt_note().map(str::to_owned);
-            (Some(ReattemptView { on, number, note, fee_paise: Paise::ZERO, requested_at }), None)
+            (Some(ReattemptView { on, number, note, fee_paise, requested_at }), None)
         }
-        Some(Decided { decision: Decision::Return, at }) => (None, Some(at)),
+        Some(Decided { decision: Decision::Return, at, .. }) => (None, Some(at)),
         None => (None, None),
     }
 }
@@ -168,18 +170,18 @@ pub(super) fn webhook_view(sent: OrderDeliveryView) -> WebhookOutcomeView {
 
 pub(super) fn simulated_view(
     tracking_urls: &TrackingUrls,
-    attempts_max: u32,
+    rules: AttemptRules,
     simulated: Simulated,
 ) -> SimulatedOrderView {
     let state = simulated.order.state;
     SimulatedOrderView {
-        legal: state.legal(attempts_max),
+        legal: state.legal(rules.max),
         simulation: simulated.run.map(|run| SimulationView {
             scenario: run.scenario.to_string(),
             next_event: run.scenario.next(state, run.steps_done),
             next_at: run.next_at,
         }),
-        order: order_view(tracking_urls, attempts_max, simulated.order),
+        order: order_view(tracking_urls, rules, simulated.order),
     }
 }
 
@@ -196,7 +198,7 @@ fn event_view(event: OrderEvent) -> OrderEventView {
     }
 }
 
-/// An order as the fleet sees it: without the business's own notes and money.
+/// An order as the fleet sees it: without the business's own notes and money, but for the fee of a requested attempt.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = FleetOrder)]

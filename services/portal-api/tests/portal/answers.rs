@@ -92,6 +92,7 @@ pub(crate) fn order() -> OrderView {
         failed_attempts: 0,
         reattempt: None,
         reattempt_possible: false,
+        reattempt_fee_paise: Paise::ZERO,
         return_requested_at: None,
         cod_collected_paise: None,
         cod_handed_over_paise: None,

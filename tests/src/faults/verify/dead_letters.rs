@@ -15,6 +15,7 @@ pub async fn are_none(broker: &Broker) -> anyhow::Result<()> {
         Queue::shared(queues::WEBHOOK_TEST_EVENTS),
         Queue::shared(queues::REFUNDS),
         Queue::shared(queues::CASH),
+        Queue::shared(queues::ATTEMPT_FEES),
         Queue::shared(queues::REMITTANCES),
         Queue::shared(queues::FACTS),
     ] {

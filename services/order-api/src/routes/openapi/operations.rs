@@ -12,7 +12,7 @@ use web::{ApiError, FieldErrors, bearer_token, too_many_failures};
 
 use super::answers::text_of;
 use super::operation::Operation;
-use super::samples::{self, ATTEMPTS_MAX, CANCEL_REASON, COD, FULL, SMALLEST, Samples};
+use super::samples::{self, ATTEMPTS, ATTEMPTS_MAX, CANCEL_REASON, COD, FULL, SMALLEST, Samples};
 use super::webhooks;
 use crate::commands::MoveError;
 use crate::commands::correct_delivery::CorrectError;
@@ -51,9 +51,9 @@ pub(super) fn operations(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
 }
 
 fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
-    let view = |order| text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS_MAX, order));
+    let view = |order| text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS, order));
     let live = |events| samples.order(Mode::Live, events);
-    let page = OrderPage::newest(&samples.tracking_urls, ATTEMPTS_MAX, one(live(&[DriverAssigned])));
+    let page = OrderPage::newest(&samples.tracking_urls, ATTEMPTS, one(live(&[DriverAssigned])));
     let fee = samples.fee()?;
     let timeline = |webhooks, incomplete| {
         let moves = samples.moves(&[DriverAssigned]);
@@ -97,7 +97,7 @@ fn of_orders(samples: &Samples) -> anyhow::Result<Vec<Operation>> {
 }
 
 fn of_moves(samples: &Samples) -> [Operation; 2] {
-    let shown = |simulated| views::simulated_view(&samples.tracking_urls, ATTEMPTS_MAX, simulated);
+    let shown = |simulated| views::simulated_view(&samples.tracking_urls, ATTEMPTS, simulated);
     let simulated = Simulated { order: samples.order(Mode::Test, &[DriverAssigned]), run: None };
     let on_the_way = samples.order(Mode::Live, &[DriverAssigned, OrderPickedUp]);
     let ended = samples.cancelled_order();
@@ -114,7 +114,7 @@ fn of_moves(samples: &Samples) -> [Operation; 2] {
             .answer(
                 "cancelled",
                 "Cancelled",
-                text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS_MAX, ended)),
+                text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS, ended)),
             )
             .errors(with_key(KeyScope::WriteOrders))
             .errors(unknown.clone())
@@ -135,7 +135,7 @@ fn of_moves(samples: &Samples) -> [Operation; 2] {
 }
 
 fn of_failures(samples: &Samples) -> [Operation; 3] {
-    let view = |order| text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS_MAX, order));
+    let view = |order| text_of(&views::order_view(&samples.tracking_urls, ATTEMPTS, order));
     let now = samples.failed_order(None).updated_at;
     let date = reattempt_days(now).1;
     let again = Decision::Reattempt { on: None };

@@ -5,7 +5,7 @@ use anyhow::{Context, anyhow};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     ApiKeyId, BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, EvidencePlace,
-    FailureReason, Mode, OrderId, PaymentType, RecipientRelation, RequestId, TrackingCode, TransferId,
+    FailureReason, Mode, OrderId, Paise, PaymentType, RecipientRelation, RequestId, TrackingCode, TransferId,
     WebhookDeliveryId,
 };
 use events::{Driver, ProgressData};
@@ -17,8 +17,8 @@ use url::Url;
 
 use crate::commands::create_order::receipt;
 use crate::domain::{
-    AttemptFacts, AttemptRecord, Decided, Decision, ExistingOrder, Fingerprint, NewOrder, Order, OrderDraft,
-    OrderEvent, PersonalFacts, Placement, TrackingUrls,
+    AttemptFacts, AttemptRecord, AttemptRules, Decided, Decision, ExistingOrder, Fingerprint, NewOrder,
+    Order, OrderDraft, OrderEvent, PersonalFacts, Placement, TrackingUrls,
 };
 use crate::routes::order_body;
 
@@ -42,6 +42,8 @@ pub(super) const EVIDENCE: &str = concat!(
 );
 
 pub(super) const ATTEMPTS_MAX: u32 = DeliveryState::ATTEMPTS_MAX_DEFAULT;
+pub(super) const ATTEMPTS: AttemptRules =
+    AttemptRules { max: ATTEMPTS_MAX, reattempt_fee: Paise::new(3_000) };
 
 pub(super) struct Samples {
     pub(super) tracking_urls: TrackingUrls,
@@ -153,7 +155,11 @@ impl Samples {
         if decision.is_some() {
             order.updated_at += TimeDelta::minutes(1);
         }
-        order.decided = decision.map(|decision| Decided { decision, at: order.updated_at });
+        order.decided = decision.map(|decision| Decided {
+            decision,
+            at: order.updated_at,
+            fee: decision.fee(&order, ATTEMPTS),
+        });
         order
     }
 

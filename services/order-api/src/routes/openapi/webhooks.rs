@@ -221,7 +221,8 @@ fn further(samples: &Samples) -> [Sample; 9] {
     let returned = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturned];
     let rescheduled = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReattemptScheduled];
     let returning = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturning];
-    let attempt = ScheduledAttempt { number: 2, on: NaiveDate::from_ymd_opt(2026, 2, 3) };
+    let on = NaiveDate::from_ymd_opt(2026, 2, 3);
+    let attempt = ScheduledAttempt { number: 2, on, fee_paise: Paise::new(3_000) };
     let attempt = ProgressData { reattempt: Some(attempt), ..ProgressData::default() };
     let code = FailureReason::CustomerRefused.to_string();
     let refused = ProgressData { reason_code: Some(code), ..ProgressData::default() };

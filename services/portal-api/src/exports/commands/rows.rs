@@ -267,6 +267,7 @@ mod tests {
             failed_attempts: 1,
             reattempt: None,
             reattempt_possible: false,
+            reattempt_fee_paise: Paise::ZERO,
             return_requested_at: None,
             cod_collected_paise: None,
             cod_handed_over_paise: None,
