@@ -2,6 +2,7 @@
 //! time and randomness as [`Clock`] and [`Entropy`].
 
 mod api_key;
+mod attempt_fee;
 mod clock;
 mod delivery;
 mod digits;
@@ -24,6 +25,7 @@ mod text;
 mod tracking_code;
 
 pub use api_key::{ApiKey, ApiKeyError, KeySegment};
+pub use attempt_fee::{attempt_fee_reference, is_attempt_fee_reference};
 pub use clock::Clock;
 pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove};
 pub use digits::DigitGroups;

@@ -17,6 +17,7 @@ use reconciliation::{Arguments, Report};
 use tokio::sync::OnceCell;
 
 use crate::commands::debit;
+use crate::consumers::attempt_fees::AttemptFees;
 use crate::consumers::cash::CashReports;
 use crate::consumers::refunds::Refunds;
 use crate::domain::{CashTerms, Provider};
@@ -30,6 +31,8 @@ use crate::{commands, consumers, routes, workers};
 const REFUNDS_PARALLEL: u16 = 4;
 /// Each report is one short transaction, which locks no wallet.
 const CASH_PARALLEL: u16 = 4;
+/// As rare as refunds; each locks a wallet.
+const ATTEMPT_FEES_PARALLEL: u16 = 4;
 /// order-api reads up to a thousand orders per response, for a background task.
 const ORDERS_DEADLINE: Duration = Duration::from_secs(10);
 /// The default of `wallet reconcile`: longer than any step between the services, so that each difference is decided.
@@ -56,6 +59,8 @@ pub fn start(settings: &Settings, mut chassis: Chassis) -> anyhow::Result<Runnin
     chassis.relay();
     chassis.consume("refunds", Queue::shared(queues::REFUNDS), REFUNDS_PARALLEL, Refunds(state.clone()));
     chassis.consume("cash", Queue::shared(queues::CASH), CASH_PARALLEL, CashReports(state.clone()));
+    let attempt_fees = AttemptFees(state.clone());
+    chassis.consume("attempt-fees", Queue::shared(queues::ATTEMPT_FEES), ATTEMPT_FEES_PARALLEL, attempt_fees);
     start_workers(settings, &mut chassis, &state)?;
     let tasks = chassis.tasks.clone();
     chassis.start(routes::internal(&state, settings.internal.clone(), tasks))

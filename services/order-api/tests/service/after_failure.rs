@@ -230,7 +230,10 @@ async fn a_request_is_an_event_where_the_operator_switched_it_on() -> anyhow::Re
             continue;
         }
         assert_eq!(kinds, ["order.reattempt_scheduled", "order.returning", "driver.assigned"]);
-        assert_eq!(moves[0]["data"], json!({ "reattempt": { "number": 2, "on": "2027-01-16", "feePaise": 0 } }));
+        assert_eq!(
+            moves[0]["data"],
+            json!({ "reattempt": { "number": 2, "on": "2027-01-16", "feePaise": 0 } })
+        );
         assert_eq!(moves[1]["data"], json!({ "reasonCode": "customer_unreachable" }));
         let sequences = "order_events WHERE sequence = 8 AND kind = 'driver.assigned'";
         assert_eq!(service.count(sequences).await, 1, "no gap");

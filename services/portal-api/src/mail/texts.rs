@@ -368,6 +368,9 @@ pub(super) fn money_taken_back(taken: &WalletMoneyTakenBack, region: RegionForma
         true => {
             format!("A top-up of {amount} was refunded or disputed at the payment provider ({reference}).")
         }
+        false if is_attempt_fee_reference(reference) => format!(
+            "Another attempt at a delivery began. Its fee of {amount} exceeds your balance. Its reference is “{reference}”."
+        ),
         false => format!(
             "Your delivery company has corrected your wallet by {amount}. Its reference is “{reference}”."
         ),

@@ -76,7 +76,7 @@ pub(super) async fn take<E: From<PostingError> + From<StoreError>>(
     Ok(())
 }
 
-/// Takes back money that the business should not have. It owes what its wallet lacks.
+/// Takes back money that the business should not have, and tells it.
 pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
     conn: &mut AsyncPgConnection,
     unit: &Unit,
@@ -85,10 +85,25 @@ pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
     (reference, reverses): (&str, TransferId),
     (cause, kind): (Cause, ShortfallKind),
 ) -> Result<(), E> {
+    let (wallet, about) = ((&mut *record, threshold), (reference, Some(reverses)));
+    take_or_owe::<E>(conn, unit, wallet, amount, about, (cause, kind)).await?;
+    let by_payment_provider = kind == ShortfallKind::TopUpReversalShortfall;
+    Ok(announce(conn, unit, record, amount, (reference, by_payment_provider)).await?)
+}
+
+/// Takes money that the business must pay. It owes what its wallet lacks, which is returned.
+pub(super) async fn take_or_owe<E: From<PostingError> + From<StoreError>>(
+    conn: &mut AsyncPgConnection,
+    unit: &Unit,
+    (record, threshold): (&mut WalletRecord, Paise),
+    amount: Paise,
+    (reference, reverses): (&str, Option<TransferId>),
+    (cause, kind): (Cause, ShortfallKind),
+) -> Result<Paise, E> {
     let available = amount.min(record.wallet.balance);
     let reason = cause.reason().map(str::to_owned);
     if available > Paise::ZERO {
-        take::<E>(conn, unit, (record, threshold), available, cause).await?;
+        take::<E>(conn, unit, (&mut *record, threshold), available, cause).await?;
     }
     let lacking = Paise::new(amount.get() - available.get());
     if lacking > Paise::ZERO {
@@ -99,8 +114,7 @@ pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
             NewShortfall { id, business, kind, reference, reverses, reason, amount: lacking, after_entry };
         store::transfers::insert_shortfall(conn, &shortfall, unit.clock.now()).await?;
     }
-    let by_payment_provider = kind == ShortfallKind::TopUpReversalShortfall;
-    Ok(announce(conn, unit, record, amount, (reference, by_payment_provider)).await?)
+    Ok(lacking)
 }
 
 /// The business gets a mail.

@@ -1,5 +1,6 @@
 //! Events of other services.
 
+pub(crate) mod attempt_fees;
 pub(crate) mod cash;
 pub(crate) mod refunds;
 

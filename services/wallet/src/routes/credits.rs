@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use domain::{BusinessId, Paise, composed};
+use domain::{BusinessId, Paise, composed, is_attempt_fee_reference};
 use internal_api::wallet::{CreditView, OperatorDebitView};
 use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks, TextRule};
 
@@ -81,6 +81,10 @@ fn read_debit(business: BusinessId, body: &JsonBody) -> Result<OperatorDebit, Ap
     let known = ["amountPaise", "reference", "reason", "reverses"];
     let read = Fields::only(&body.0, &field_errors, &known).and_then(|fields| {
         let (amount, reference) = (amount(&fields), reference(&fields));
+        if reference.as_deref().is_some_and(is_attempt_fee_reference) {
+            let message = "References like this one belong to the fees of attempts. Use another one.";
+            fields.reject("reference", "reserved", message);
+        }
         let reverses = fields.optional_word("reverses", "the id of a transfer");
         let reason = fields.optional_text("reason", REASON);
         Some(OperatorDebit { business, amount: amount?, reference: reference?, reason, reverses })

@@ -81,7 +81,8 @@ pub(crate) struct NewShortfall {
     pub(crate) business: BusinessId,
     pub(crate) kind: ShortfallKind,
     pub(crate) reference: String,
-    pub(crate) reverses: TransferId,
+    /// None of the fee of an attempt, which takes back nothing.
+    pub(crate) reverses: Option<TransferId>,
     pub(crate) reason: Option<String>,
     pub(crate) amount: Paise,
     /// The wallet's newest entry.
@@ -186,7 +187,7 @@ pub(crate) async fn insert_shortfall(
         business_id: shortfall.business.to_string(),
         order_id: None,
         reference: Some(shortfall.reference.clone()),
-        reverses: Some(shortfall.reverses.to_string()),
+        reverses: shortfall.reverses.map(|deposit| deposit.to_string()),
         created_at: now,
         reason: shortfall.reason.clone(),
         after_entry: Some(shortfall.after_entry),

@@ -1,0 +1,36 @@
+//! The reference of the debit that takes the fee of another attempt at a delivery. No other debit has such a reference.
+
+use crate::OrderId;
+
+const PREFIX: &str = "attempt-";
+
+/// `attempt-2-ord_…`, once per order and attempt.
+pub fn attempt_fee_reference(attempt: u32, order: OrderId) -> String {
+    format!("{PREFIX}{attempt}-{order}")
+}
+
+pub fn is_attempt_fee_reference(reference: &str) -> bool {
+    let parts = reference.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(attempt, order)| attempt.parse::<u32>().is_ok() && order.parse::<OrderId>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    #[test]
+    fn only_fees_of_attempts_have_such_a_reference() {
+        let order = OrderId::first_of(DateTime::UNIX_EPOCH);
+        let reference = attempt_fee_reference(2, order);
+        assert_eq!(reference, format!("attempt-2-{order}"));
+        assert!(is_attempt_fee_reference(&reference));
+        for own in
+            ["", "attempt-", "attempt-2-7", "attempt-x-y", &format!("attempt--{order}"), &order.to_string()]
+        {
+            assert!(!is_attempt_fee_reference(own), "{own}");
+        }
+        assert!(!is_attempt_fee_reference(&format!("{reference} again")));
+    }
+}
