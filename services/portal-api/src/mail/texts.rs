@@ -1,6 +1,6 @@
 //! The texts of all mails.
 
-use domain::Paise;
+use domain::{Paise, is_attempt_fee_reference};
 use events::WalletMoneyTakenBack;
 
 use crate::domain::{Part, RegionFormat, Role, has_web_address};

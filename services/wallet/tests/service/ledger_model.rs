@@ -2,7 +2,7 @@
 
 use messaging::Queue;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::{BusinessId, CodStatus, DeliveryStatus, EventId, EventKind, Mode, OrderId, Paise, TrackingCode};
 use events::{Body, Envelope, OrderEvent, OrderSnapshot, ProgressData, queues};
@@ -14,6 +14,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 use test_kit::{refused, until};
 
+use crate::attempt_fees::begun;
 use crate::broker::{dead_letters, publish};
 use crate::corrections::refund_notice;
 use crate::fake_razorpay::sign;
@@ -32,6 +33,7 @@ enum Step {
     Refund { business: usize, order: usize },
     OperatorDebit { business: usize, amount: i64, reference: usize, credit: Option<usize> },
     Reversal { business: usize, amount: i64, key: usize, reference: usize },
+    AttemptFee { business: usize, order: usize, attempt: u32, amount: i64 },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -47,7 +49,10 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (business.clone(), order.clone(), 1..4_i32, amount, prop::bool::weighted(0.2)).prop_map(
             |(business, order, attempt, amount, void)| Step::Debit { business, order, attempt, amount, void }
         ),
-        2 => (business.clone(), order).prop_map(|(business, order)| Step::Refund { business, order }),
+        2 => (business.clone(), order.clone()).prop_map(|(business, order)| Step::Refund { business, order }),
+        2 => (business.clone(), order, 2..4_u32, debit.clone()).prop_map(
+            |(business, order, attempt, amount)| Step::AttemptFee { business, order, attempt, amount }
+        ),
         2 => (business.clone(), debit.clone(), 0..3_usize, proptest::option::of(0..3_usize)).prop_map(
             |(business, amount, reference, credit)| Step::OperatorDebit { business, amount, reference, credit }
         ),
@@ -78,6 +83,8 @@ struct Model {
     /// Order → business and fee.
     paid: HashMap<usize, (usize, i64)>,
     refunded: Vec<usize>,
+    /// Order and attempt.
+    attempts_paid: HashSet<(usize, u32)>,
 }
 
 impl Model {
@@ -167,6 +174,9 @@ impl Played<'_> {
             }
             Step::Reversal { business, amount, key, reference } => {
                 self.reverse(business, amount, key, reference).await;
+            }
+            Step::AttemptFee { business, order, attempt, amount } => {
+                self.attempt_fee(business, order, attempt, amount).await;
             }
         }
     }
@@ -295,6 +305,21 @@ impl Played<'_> {
         if !self.model.refunded.contains(&order) {
             self.model.refunded.push(order);
             self.model.add(business, fee);
+        }
+    }
+
+    /// order-api announces no attempt of an order without a fee.
+    async fn attempt_fee(&mut self, business: usize, order: usize, attempt: u32, amount: i64) {
+        if !self.model.paid.get(&order).is_some_and(|(of, _)| *of == business) {
+            return;
+        }
+        let (of, order_id) = (self.businesses[business], self.orders[order]);
+        let event = begun(self.harness, of, order_id, attempt, amount);
+        let seen = format!("SELECT count(*) FROM inbox WHERE event_id = '{}'", event.id);
+        publish(self.harness, &[event]).await;
+        until("the attempt is handled", async || self.harness.number(&seen).await == 1).await;
+        if self.model.attempts_paid.insert((order, attempt)) {
+            self.model.take_back(business, amount);
         }
     }
 

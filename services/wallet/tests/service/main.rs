@@ -1,6 +1,7 @@
 //! Tests the whole service through its typed client, with a real PostgreSQL and RabbitMQ.
 #![expect(clippy::expect_used, clippy::panic, reason = "test helpers panic on failure")]
 
+mod attempt_fees;
 mod attention;
 mod broker;
 mod cash;

@@ -50,7 +50,7 @@ pub(crate) fn exception_filter(fields: &mut QueryFields) -> (ExceptionKind, Opti
     operation_id = "reattemptOrder",
     tag = "Orders",
     summary = "Attempt a failed delivery again",
-    description = "Repeating the call has no effect. It costs no second fee. 409 `reattempt_not_possible` says what to do instead.",
+    description = "Repeating the call has no effect. The order's `reattemptFeePaise` says before what it costs. 409 `reattempt_not_possible` says what to do instead.",
     params(("id" = domain::OrderId, Path, description = "The order.")),
     request_body = Option<bodies::Reattempt>,
     responses((status = 200, description = "The order.", body = shown::ShownOrder)),

@@ -1,10 +1,13 @@
 //! Inconsistencies within the ledger.
 
+use std::collections::BTreeSet;
+
 use domain::{BusinessId, CodStatus, EventKind, Paise, TransferId};
 use serde_json::json;
 use test_kit::until;
 
 use super::scene::{Scene, Watch};
+use crate::attempt_fees::begun;
 use crate::broker::publish;
 use crate::{cash, remittances};
 
@@ -65,6 +68,20 @@ async fn a_consistent_ledger_is_clean_in_small_chunks() {
     let (code, text) = scene.run(&["--since", "2020-01-01T00:00:00Z"]).await;
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("  transfers: 27\n") && text.contains("  order_transfers: 27\n"), "{text}");
+}
+
+#[tokio::test]
+async fn fees_of_attempts_and_their_debts_are_clean() {
+    let broker = test_kit::broker().await;
+    let scene = Scene::start_with(|settings| settings.broker = broker).await;
+    let business = funded(&scene).await;
+    let order = scene.paid_order(business).await;
+    for (attempt, paise) in [(2, 300), (3, 900)] {
+        publish(&scene.harness, &[begun(&scene.harness, business, order, attempt, paise)]).await;
+    }
+    let owed = async || scene.harness.wallet.wallet(business).await.expect("a wallet").owed_paise.get();
+    until("both fees are booked", async || owed().await == 300).await;
+    assert_eq!(scene.findings().await, BTreeSet::new());
 }
 
 #[tokio::test]

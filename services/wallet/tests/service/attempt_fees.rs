@@ -1,0 +1,192 @@
+//! Fees of further attempts at a delivery, by event.
+
+use domain::{BusinessId, EventId, OrderId, Paise, attempt_fee_reference};
+use events::{AttemptBegun, Body, Envelope, WalletLowBalance, WalletMoneyTakenBack, queues};
+use internal_api::wallet::EntryView;
+use messaging::Queue;
+use serde_json::json;
+use test_kit::{refused, until};
+
+use crate::broker::{dead_letters, publish};
+use crate::harness::{Harness, THRESHOLD};
+use crate::invariants::assert_consistent;
+
+/// The event of an attempt that begins.
+pub(crate) fn begun(
+    harness: &Harness,
+    business_id: BusinessId,
+    order_id: OrderId,
+    attempt: u32,
+    paise: i64,
+) -> Envelope {
+    let fee_paise = Paise::new(paise);
+    Envelope {
+        id: EventId::generate(&harness.clock, &harness.entropy),
+        business_id,
+        occurred_at: harness.clock.now(),
+        body: Body::AttemptBegun(AttemptBegun {
+            order_id,
+            order_reference: "shop-1".into(),
+            attempt,
+            fee_paise,
+        }),
+    }
+}
+
+async fn until_handled(harness: &Harness, events: i64) {
+    let handled = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.attempt-fees'";
+    until("the attempts are handled", async || harness.number(handled).await == events).await;
+}
+
+async fn refused_events(harness: &Harness) -> u32 {
+    dead_letters(harness, &Queue::shared(queues::ATTEMPT_FEES)).await
+}
+
+/// What the business is mailed about.
+async fn next_debt(harness: &mut Harness) -> WalletMoneyTakenBack {
+    loop {
+        if let Body::WalletMoneyTakenBack(taken) = harness.next_announced().await.body {
+            return taken;
+        }
+    }
+}
+
+/// Kind, change of the balance, change of the debt.
+fn told(line: &EntryView) -> (&str, i64, i64) {
+    (line.kind.as_str(), line.amount_paise.get(), line.owed_paise.get())
+}
+
+#[tokio::test]
+async fn each_attempt_takes_its_fee_once() {
+    let mut harness = Harness::connected().await;
+    let (business, other) = (harness.funded(10_000).await, harness.funded(10_000).await);
+    let order = harness.order();
+    harness.debit(business, order, 1, 4_900).await.unwrap();
+    let second = begun(&harness, business, order, 2, 3_000);
+    publish(&harness, &[second.clone(), second]).await;
+    until_handled(&harness, 1).await;
+    // The driver dropped out, and the attempt began again, for which the rule of the operator had changed.
+    let again = begun(&harness, business, order, 2, 2_000);
+    publish(&harness, &[again, begun(&harness, business, order, 3, 1_500)]).await;
+    until_handled(&harness, 3).await;
+    assert_eq!((harness.balance(business).await, harness.balance(other).await), (600, 10_000));
+
+    let lines = harness.entries(business).await;
+    assert_eq!(
+        lines[..2].iter().map(told).collect::<Vec<_>>(),
+        [("operator_debit", -1_500, 0), ("operator_debit", -3_000, 0)]
+    );
+    assert_eq!(lines[1].reason.as_deref(), Some("Fee of attempt 2 at order shop-1"));
+    assert_eq!(lines[1].reference, Some(attempt_fee_reference(2, order)));
+    // A low balance is news, as after the fee of an order. The fee is not: it was announced.
+    for _ in 0..2 {
+        assert_eq!(harness.next_announced().await.body, Body::WalletFunded {});
+    }
+    let (balance_paise, threshold_paise) = (Paise::new(600), Paise::new(THRESHOLD));
+    let low = Body::WalletLowBalance(WalletLowBalance { balance_paise, threshold_paise });
+    assert_eq!(harness.next_announced().await.body, low);
+    assert!(harness.has_no_announcement());
+    // The operator gives one back.
+    harness.credit(business, 3_000, &attempt_fee_reference(2, order)).await;
+    assert_eq!((harness.balance(business).await, refused_events(&harness).await), (3_600, 0));
+    assert_consistent(&harness).await;
+}
+
+#[tokio::test]
+async fn what_the_balance_does_not_cover_is_owed() {
+    let mut harness = Harness::connected().await;
+    let (business, order) = (harness.funded(5_000).await, harness.order());
+    harness.debit(business, order, 1, 4_900).await.unwrap();
+    publish(&harness, &[begun(&harness, business, order, 2, 3_000)]).await;
+    until_handled(&harness, 1).await;
+    publish(&harness, &[begun(&harness, business, order, 3, 500)]).await;
+    until_handled(&harness, 2).await;
+    let wallet = harness.wallet.wallet(business).await.unwrap();
+    assert_eq!((wallet.balance_paise.get(), wallet.owed_paise.get()), (0, 3_400));
+    let lines = harness.entries(business).await;
+    assert_eq!(
+        lines[..3].iter().map(told).collect::<Vec<_>>(),
+        [
+            ("operator_debit_shortfall", 0, 500),
+            ("operator_debit_shortfall", 0, 2_900),
+            ("operator_debit", -100, 0),
+        ]
+    );
+    assert_eq!(lines[1].reason, lines[2].reason);
+    assert_eq!((lines[1].reverses, lines[1].takes_back.is_none()), (None, true));
+    for (attempt, fee, owed) in [(2, 3_000, 2_900), (3, 500, 3_400)] {
+        let told = next_debt(&mut harness).await;
+        assert_eq!((told.amount_paise.get(), told.owed_paise.get()), (fee, owed));
+        assert_eq!(told.reference, attempt_fee_reference(attempt, order));
+    }
+
+    let paid_in = harness.wallet.top_up(business, None, &json!({"amountPaise": 4_000})).await.unwrap();
+    assert_eq!(paid_in.balance_paise.get(), 600);
+    assert_eq!(harness.wallet.wallet(business).await.unwrap().owed_paise.get(), 0);
+    // Fees of orders alone are spending.
+    let spend = harness.wallet.spend(business, "days=1").await.unwrap();
+    assert_eq!((spend.days[0].fees_paise.get(), spend.days[0].orders), (4_900, 1));
+    assert_consistent(&harness).await;
+}
+
+#[tokio::test]
+async fn nobody_pays_for_an_order_of_another_business() {
+    let harness = Harness::connected().await;
+    let (business, other) = (harness.funded(10_000).await, harness.funded(10_000).await);
+    let (order, unknown, nobody) = (harness.order(), harness.order(), harness.business());
+    harness.debit(business, order, 1, 4_900).await.unwrap();
+    publish(
+        &harness,
+        &[
+            begun(&harness, other, order, 2, 3_000),
+            begun(&harness, business, unknown, 2, 3_000),
+            begun(&harness, nobody, order, 2, 3_000),
+            begun(&harness, business, order, 2, 0),
+            begun(&harness, business, order, 2, -1),
+            begun(&harness, business, order, 2, Paise::REQUEST_MAX.get() + 1),
+        ],
+    )
+    .await;
+    until("all are set aside", async || refused_events(&harness).await == 6).await;
+    assert_eq!((harness.balance(business).await, harness.balance(other).await), (5_100, 10_000));
+    assert_eq!(harness.number("SELECT count(*) FROM inbox").await, 0);
+    assert_consistent(&harness).await;
+}
+
+/// Everything is one transaction, so that a failure before its end leaves nothing.
+#[tokio::test]
+async fn a_fee_that_could_not_be_booked_is_taken_once_afterwards() {
+    let harness = Harness::connected().await;
+    let (business, order) = (harness.funded(10_000).await, harness.order());
+    harness.debit(business, order, 1, 4_900).await.unwrap();
+    // A sequence counts the tries, because nothing rolls it back.
+    let damage = "CREATE SEQUENCE tries;
+        CREATE FUNCTION damaged() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            PERFORM nextval('tries');
+            RAISE EXCEPTION 'could not read block 7' USING ERRCODE = 'io_error';
+        END $$;
+        CREATE TRIGGER damaged AFTER INSERT ON transfers EXECUTE FUNCTION damaged()";
+    harness.script(damage).await.unwrap();
+    publish(&harness, &[begun(&harness, business, order, 2, 3_000)]).await;
+    until("the fee is repeated", async || harness.number("SELECT last_value FROM tries").await >= 3).await;
+    assert_eq!(harness.balance(business).await, 5_100);
+    assert_eq!(harness.number("SELECT count(*) FROM inbox").await, 0);
+    harness.script("DROP TRIGGER damaged ON transfers").await.unwrap();
+    until_handled(&harness, 1).await;
+    assert_eq!(harness.balance(business).await, 2_100);
+    assert_eq!(harness.number("SELECT count(*) FROM transfers WHERE kind = 'operator_debit'").await, 1);
+    assert_eq!(refused_events(&harness).await, 0);
+}
+
+#[tokio::test]
+async fn the_references_of_attempts_are_no_references_of_the_operator() {
+    let harness = Harness::start().await;
+    let (business, order) = (harness.funded(1_000).await, harness.order());
+    let body = json!({"amountPaise": 100, "reference": attempt_fee_reference(2, order)});
+    let invalid = (400, "invalid_request".to_owned());
+    assert_eq!(refused(harness.wallet.debit_by_operator(business, &body).await), invalid);
+    assert_eq!(refused(harness.wallet.check_debit_by_operator(business, &body).await), invalid);
+    let body = json!({"amountPaise": 100, "reference": "attempt-2-of-mine"});
+    harness.wallet.debit_by_operator(business, &body).await.unwrap();
+    assert_eq!(harness.balance(business).await, 900);
+}
