@@ -5,21 +5,29 @@ use anyhow::Context;
 use chrono::{DateTime, TimeDelta};
 use demo::clients::Fleet;
 use demo::{SAMPLE_CASH_PAISE, eventually, sample_order};
-use local_stack::Stack;
+use local_stack::{Servers, Service, Stack, StackOptions};
 use reqwest::Method;
 use serde_json::{Value, json};
 use waybill_tests::{Business, PATIENCE, smallest_order, text};
 
 const FEE: i64 = 4_900;
+/// Of another attempt.
+const OF_ATTEMPT: i64 = 3_000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_are_explained_and_attempted_again_in_the_portal() -> anyhow::Result<()> {
-    let stack = Stack::for_tests().await?;
+    let directory = Stack::test_directory()?;
+    let options = StackOptions::on_test_servers(&directory, Servers::for_tests().await?).variable(
+        Service::OrderApi,
+        "WAYBILL_DELIVERY__REATTEMPT_FEE_PAISE",
+        OF_ATTEMPT.to_string(),
+    );
+    let stack = Stack::start_for_test(options).await?;
     let mut business = Business::sign_up(&stack).await?;
     business.go_live(100_000).await?;
     let stranger = Business::sign_up(&stack).await?;
     an_order_shows_its_original_request(&business, &stranger).await?;
-    a_failed_delivery_is_attempted_again_for_one_fee(&business).await?;
+    a_failed_delivery_is_attempted_again_for_the_announced_fee(&business).await?;
     stack.shut_down().await
 }
 
@@ -57,8 +65,10 @@ async fn an_order_shows_its_original_request(business: &Business, stranger: &Bus
     Ok(())
 }
 
-/// The portal asks, the fleet comes again, and the wallet records the cash of the second attempt.
-async fn a_failed_delivery_is_attempted_again_for_one_fee(business: &Business) -> anyhow::Result<()> {
+/// The portal asks, the fleet comes again, and the wallet takes the announced fee and records the cash of the second attempt.
+async fn a_failed_delivery_is_attempted_again_for_the_announced_fee(
+    business: &Business,
+) -> anyhow::Result<()> {
     let before = business.balance().await?;
     let order = sample_order("second-try");
     let fee = order["payment"]["deliveryFeePaise"].as_i64().context("a fee")?;
@@ -67,9 +77,11 @@ async fn a_failed_delivery_is_attempted_again_for_one_fee(business: &Business) -
     business.fleet.drive(&id, &way, 0).await?;
     let listed = business.portal.get("/exceptions").await?;
     assert_eq!((ids(&listed), &listed["counts"]["failed"]), (vec![id.clone()], &json!(1)));
+    assert_eq!(listed["data"][0]["reattemptFeePaise"], OF_ATTEMPT, "before anybody asks");
     let path = format!("/orders/{id}/reattempt");
     let asked = business.portal.post(&path, &json!({ "note": "Ring twice" })).await?.expect(200)?;
-    assert_eq!(asked["reattempt"]["feePaise"], 0);
+    assert_eq!(asked["reattempt"]["feePaise"], OF_ATTEMPT);
+    assert_eq!(business.balance().await?, before - fee, "nothing before the attempt begins");
     assert_eq!(ids(&business.portal.get("/exceptions").await?), Vec::<String>::new());
     for event in ["driver.assigned", "order.out_for_delivery", "order.delivered", "cod.collected"] {
         let mut report = Fleet::progress(&id, event, SAMPLE_CASH_PAISE);
@@ -82,7 +94,21 @@ async fn a_failed_delivery_is_attempted_again_for_one_fee(business: &Business) -
         Ok(rows.any(|row| row["orderId"] == json!(id) && row["status"] == "collected").then_some(()))
     })
     .await?;
-    assert_eq!(business.balance().await?, before - fee, "one fee, and no refund");
+    eventually("the fee of the attempt", PATIENCE, || async {
+        Ok((business.balance().await? == before - fee - OF_ATTEMPT).then_some(()))
+    })
+    .await?;
+    let statement = business.portal.get("/wallet/entries?kind=operator_debit").await?;
+    let lines = statement["data"].as_array().context("no lines")?;
+    assert_eq!(lines.len(), 1, "{statement}");
+    assert_eq!(
+        (&lines[0]["amountPaise"], &lines[0]["reference"], &lines[0]["reason"]),
+        (
+            &json!(-OF_ATTEMPT),
+            &json!(format!("attempt-2-{id}")),
+            &json!("Fee of attempt 2 at order second-try")
+        )
+    );
     Ok(())
 }
 

@@ -7,6 +7,7 @@
 )]
 
 mod after_failure;
+mod attempt_fees;
 mod bad_input;
 mod browsers;
 mod business;
