@@ -1,7 +1,7 @@
 import { Anchor, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
 import type { WalletEntry } from "../api/wallet";
-import { ENTRY_KINDS } from "../format/entry-labels";
+import { entryName } from "../format/entry-labels";
 import { formatPaise } from "../format/money";
 import { formatDate } from "../format/time";
 import { InlineCode } from "./code-block";
@@ -28,7 +28,7 @@ export function entryColumns({ linksOrders }: { linksOrders: boolean }): Column<
 function What({ entry, linksOrders }: { entry: WalletEntry; linksOrders: boolean }) {
   return (
     <div className={classes.entry}>
-      <Text fw={500}>{kindName(entry.kind)}</Text>
+      <Text fw={500}>{entryName(entry.kind, entry.reference)}</Text>
       <Text size="xs" c="dimmed" component="div">
         {entry.orderId ? (
           <OrderOf entry={entry} isLink={linksOrders} />
@@ -45,10 +45,6 @@ function What({ entry, linksOrders }: { entry: WalletEntry; linksOrders: boolean
       </Text>
     </div>
   );
-}
-
-function kindName(kind: string): string {
-  return ENTRY_KINDS[kind] ?? kind;
 }
 
 function OrderOf({ entry, isLink }: { entry: WalletEntry; isLink: boolean }) {
@@ -70,7 +66,7 @@ export function Deposit({ deposit }: { deposit: NonNullable<WalletEntry["takesBa
   const name = reference ?? orderId;
   return (
     <>
-      {kindName(kind)} {name && <InlineCode>{name}</InlineCode>}{" "}
+      {entryName(kind, reference)} {name && <InlineCode>{name}</InlineCode>}{" "}
       <span className={classes.date}>of {formatDate(createdAt)}</span>
     </>
   );

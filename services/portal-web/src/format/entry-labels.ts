@@ -23,3 +23,13 @@ export const ENTRY_HINTS: Record<string, string> = {
   top_up_reversal_shortfall: "What your balance does not cover of them appears here.",
   receivable_payment: "What you owe is paid from the next top-up, credit or refund.",
 };
+
+/** The reference of a debit that took the fee of another attempt at a delivery. */
+const ATTEMPT_FEE = /^attempt-\d+-ord_/;
+
+export function entryName(kind: string, reference: string | null | undefined): string {
+  if (kind.startsWith("operator_debit") && reference && ATTEMPT_FEE.test(reference)) {
+    return kind === "operator_debit" ? "Fee of another attempt" : "Debt: fee of another attempt";
+  }
+  return ENTRY_KINDS[kind] ?? kind;
+}

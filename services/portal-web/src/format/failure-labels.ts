@@ -1,4 +1,5 @@
 import { dayInIndia } from "./day";
+import { formatPaise } from "./money";
 
 /** Why a delivery failed, by the fleet's code. */
 const FAILURE_REASONS: Record<string, string> = {
@@ -38,4 +39,10 @@ export function reattemptDays(now: Date): { first: string; last: string } {
   const last = new Date(`${first}T00:00:00Z`);
   last.setUTCDate(last.getUTCDate() + DAYS_AHEAD_MAX);
   return { first, last: last.toISOString().slice(0, 10) };
+}
+
+/** What another attempt costs, before it begins. */
+export function reattemptFee(paise: number): string {
+  if (paise === 0) return "It costs no second fee.";
+  return `When the attempt begins, its fee of ${formatPaise(paise)} is taken from the wallet.`;
 }

@@ -37,6 +37,7 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
 
   await failure.getByRole("button", { name: "Attempt again" }).click();
   const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
+  await expect(question.getByText("It costs no second fee.")).toBeVisible();
   await question.getByLabel("Day").fill("2020-01-31");
   await question.getByRole("button", { name: "Request attempt" }).click();
   await expect(question.getByRole("alert").getByText(/^Choose a day from \d/)).toBeVisible();
@@ -51,6 +52,23 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
   await report(order.id, "driver.assigned", { eventId: `${order.id}-again` });
   await expect(page.getByRole("status", { name: "Status" }).getByText("Driver assigned")).toBeVisible();
   await expect(page.getByRole("button", { name: "Cancel order" })).toHaveCount(0);
+});
+
+test("the fee of another attempt is named before somebody asks for it", async ({ page }) => {
+  const key = await openLive(page, await newBusiness(page, "Second fee"));
+  const order = await failedOrder(key, "fee-1");
+  // The operator of the local stack takes none.
+  await page.route(`**/v1/portal/orders/${order.id}`, async (route) => {
+    const shown = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...shown, reattemptFeePaise: 3_000 } });
+  });
+  await page.goto(`/orders/${order.id}`);
+  await page.getByRole("button", { name: "Attempt again" }).click();
+  const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
+  await expect(
+    question.getByText("When the attempt begins, its fee of ₹30.00 is taken from the wallet."),
+  ).toBeVisible();
+  await check(page, "order-reattempt-fee", { bothSizes: true });
 });
 
 test("late cash needs attention too", async ({ page }) => {

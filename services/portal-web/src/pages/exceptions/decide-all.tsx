@@ -5,6 +5,7 @@ import { asFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { Dialog, DialogStep } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
+import { formatPaise } from "../../format/money";
 import { dayError, ReattemptFields } from "../orders/reattempt-fields";
 import { decidable, type Refused } from "./decidable";
 
@@ -58,7 +59,7 @@ export function DecideAll<One extends Order>({
         <Stack>
           <Text>
             {count === 0 ? "Nothing can be requested." : `Requests ${what} of ${count} ${orderWord(count)}.`}{" "}
-            {count > 0 && (action === "reattempt" ? "It costs no second fee." : "The fees are not refunded.")}
+            {count > 0 && (action === "reattempt" ? feesOf(possible) : "The fees are not refunded.")}
           </Text>
           <Refusals title="Left out" refused={refused} />
           {action === "reattempt" && count > 0 && (
@@ -76,6 +77,12 @@ export function DecideAll<One extends Order>({
       )}
     </Dialog>
   );
+}
+
+function feesOf(orders: Order[]): string {
+  const paise = orders.reduce((sum, { reattemptFeePaise }) => sum + reattemptFeePaise, 0);
+  if (paise === 0) return "It costs no second fee.";
+  return `The fees are ${formatPaise(paise)} in all, each taken when its attempt begins.`;
 }
 
 const orderWord = (count: number) => (count === 1 ? "order" : "orders");

@@ -6,7 +6,7 @@ import { ApiFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Time } from "../../components/time";
-import { dayInWords, failureReason } from "../../format/failure-labels";
+import { dayInWords, failureReason, reattemptFee } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
 import { awaitsDecision } from "./next-events";
 import { dayError, ReattemptFields } from "./reattempt-fields";
@@ -66,11 +66,14 @@ function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
   const { reattempt, returnRequestedAt } = order;
   if (reattempt) {
     return (
-      <Text>
-        Attempt {reattempt.number} is requested
-        {reattempt.on ? ` for ${dayInWords(reattempt.on)}` : " as soon as possible"}
-        {reattempt.note ? `: ${reattempt.note}` : "."}
-      </Text>
+      <>
+        <Text>
+          Attempt {reattempt.number} is requested
+          {reattempt.on ? ` for ${dayInWords(reattempt.on)}` : " as soon as possible"}
+          {reattempt.note ? `: ${reattempt.note}` : "."}
+        </Text>
+        {reattempt.feePaise > 0 && <Text>{reattemptFee(reattempt.feePaise)}</Text>}
+      </>
     );
   }
   if (returnRequestedAt) {
@@ -111,7 +114,9 @@ function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
       title="Attempt this delivery again?"
       description={
         <Stack gap="sm">
-          <span>The fleet brings the parcel to the customer again. It costs no second fee.</span>
+          <span>
+            The fleet brings the parcel to the customer again. {reattemptFee(order.reattemptFeePaise)}
+          </span>
           <ReattemptFields decision={decision} onChange={setDecision} />
         </Stack>
       }

@@ -34,6 +34,12 @@ export function OrderMoney({ order, transfer, transferPath, isOfStaff = false }:
         <Fact name="Charged to wallet">
           {order.mode === "test" ? "None (test order)" : <Money paise={order.feeChargedPaise} />}
         </Fact>
+        {order.reattempt && (
+          <Amount
+            name={`Fee of attempt ${order.reattempt.number}${order.status === "failed" ? ", when it begins" : ""}`}
+            paise={order.reattempt.feePaise || null}
+          />
+        )}
         <Amount name="Refunded to wallet" paise={order.refundedPaise || null} />
         {!isCod && (
           <Amount
