@@ -5,7 +5,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, Path, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, SecondsFormat, Utc};
-use domain::{BusinessId, Mode, OrderId};
+use domain::{BusinessId, Mode, OrderId, is_attempt_fee_reference};
 use internal_api::orders::OrdersQuery;
 use internal_api::wallet::{EntriesQuery, EntryView, StatementPeriod, TakesBackView};
 use internal_api::{CallError, Page};
@@ -312,7 +312,7 @@ fn csv_record(entry: &EntryView, region: RegionFormat) -> Vec<u8> {
         entry.owed_paise.get().to_string(),
         csv::without_formulas(entry.reason.as_deref().unwrap_or_default()),
         region.spreadsheet_time(entry.created_at),
-        label(&entry.kind).to_owned(),
+        label_of(entry).to_owned(),
         csv::rupees(entry.amount_paise),
         csv::rupees(entry.owed_paise),
         csv::rupees(entry.balance_after_paise),
@@ -330,6 +330,15 @@ fn taken_back(deposit: &TakesBackView) -> String {
 }
 
 /// The words of the pages (`entry-labels.ts`).
+fn label_of(entry: &EntryView) -> &str {
+    let is_attempt_fee = entry.reference.as_deref().is_some_and(is_attempt_fee_reference);
+    match entry.kind.as_str() {
+        "operator_debit" if is_attempt_fee => "Fee of another attempt",
+        "operator_debit_shortfall" if is_attempt_fee => "Debt: fee of another attempt",
+        kind => label(kind),
+    }
+}
+
 fn label(kind: &str) -> &str {
     match kind {
         "delivery_fee" => "Delivery fee",
