@@ -71,7 +71,7 @@ async fn an_announced_fee_is_due_when_the_attempt_begins() -> anyhow::Result<()>
     assert_eq!(service.count(announced).await, 3, "one for each request that changed something");
 
     again(&business, &order, 2, "driver.assigned").await?;
-    let second = (2, OF_ATTEMPT);
+    let second = (2_u32, OF_ATTEMPT);
     assert_eq!(due(&service, &business, &order).await, [second]);
     let shown = view(&business, &order).await?;
     assert_eq!(
@@ -119,8 +119,8 @@ async fn another_attempt_of_a_test_order_is_free() -> anyhow::Result<()> {
 fn a_fee_is_an_amount_that_a_request_may_have() {
     let with = |paise: i64| {
         let mut variables = HashMap::from([
-            ("WAYBILL_DATABASE__URL".to_owned(), "postgres://waybill:waybill@127.0.0.1/waybill".to_owned()),
-            ("WAYBILL_BROKER__URL".to_owned(), "amqp://waybill:waybill@127.0.0.1".to_owned()),
+            ("WAYBILL_DATABASE__URL".to_owned(), test_kit::unreachable_database().expose().to_owned()),
+            ("WAYBILL_BROKER__URL".to_owned(), test_kit::unreachable_broker().expose().to_owned()),
             ("WAYBILL_PUBLIC__URL".to_owned(), "https://orders.example".to_owned()),
         ]);
         for listener in ["PUBLIC", "INTERNAL", "MANAGEMENT"] {
