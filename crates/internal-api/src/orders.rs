@@ -24,7 +24,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
 
-pub use after_failure::{ReattemptView, reason_code};
+pub use after_failure::{CorrectionView, ReattemptView, reason_code};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
@@ -103,6 +103,10 @@ pub struct OrderView {
     /// When the business asked for the parcel after the latest failure.
     #[serde(default)]
     pub return_requested_at: Option<DateTime<Utc>>,
+    /// The latest ten corrections of the phone or the address, oldest first.
+    #[serde(default)]
+    #[schema(required)]
+    pub corrections: Vec<CorrectionView>,
     /// The cash that the driver reported; null before its collection.
     #[serde(default)]
     pub cod_collected_paise: Option<Paise>,

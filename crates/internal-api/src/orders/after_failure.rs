@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 use domain::schema::open_words;
-use domain::{FailureReason, Paise};
+use domain::{ApiKeyId, FailureReason, Paise};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
@@ -23,6 +23,18 @@ pub struct ReattemptView {
     pub fee_paise: Paise,
     /// When the business asked for it.
     pub requested_at: DateTime<Utc>,
+}
+
+/// A correction of the phone or the address, without values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CorrectionView {
+    /// When the order was corrected.
+    pub corrected_at: DateTime<Utc>,
+    /// The API key that asked for it; null for a person in the portal.
+    pub key_id: Option<ApiKeyId>,
+    /// The names of what changed, as in the request: `phone`, `delivery.pincode`.
+    pub fields: Vec<String>,
 }
 
 /// The schema of a failure's code, or null.

@@ -189,6 +189,7 @@ body! {
         /// Of another attempt that is asked for now.
         reattempt_fee_paise: i64,
         return_requested_at: Option<String>,
+        corrections: Vec<Correction>,
         cod_collected_paise: Option<i64>,
         cod_handed_over_paise: Option<i64>,
         cod_settled_paise: Option<i64>,
@@ -235,6 +236,13 @@ body! {
         name: String,
         phone: Option<String>,
         vehicle: Option<String>,
+    }
+    /// A correction of the phone or the address.
+    Correction {
+        corrected_at: String,
+        key_id: Option<String>,
+        /// The names of what changed.
+        fields: Vec<String>,
     }
     Warning {
         field: String,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use waybill_client::webhooks::{Secrets, VerifyOptions, construct_event, sign_test_event};
 use waybill_client::{
-    Address, ClientOptions, Customer, DeliveryCode, Driver, Error, EventOrder, EvidenceAttempt,
+    Address, ClientOptions, Correction, Customer, DeliveryCode, Driver, Error, EventOrder, EvidenceAttempt,
     EvidenceOrder, EvidencePlace, ExistingOrder, FieldError, Item, NewCustomer, NewDelivery,
     NewDeliveryDetails, NewOrder, NewPackage, NewPayment, NewReattempt, Notes, Order, OrderCreated,
     OrderEvidence, Package, Payment, Photo, Pickup, Reattempt, SimulatedOrder, Warning, Waybill,
@@ -143,6 +143,7 @@ fn the_types_have_the_fields_of_the_openapi_document() {
         ("NewReattempt", fields(&NewReattempt::default())),
         ("NewDeliveryDetails", fields(&NewDeliveryDetails::default())),
         ("Reattempt", fields(&Reattempt::default())),
+        ("Correction", fields(&Correction::default())),
         ("OrderEvidence", fields(&OrderEvidence::default())),
         ("EvidenceOrder", fields(&EvidenceOrder::default())),
         ("EvidenceAttempt", fields(&EvidenceAttempt::default())),

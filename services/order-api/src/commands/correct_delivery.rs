@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{BusinessId, DeliveryStatus, Mode, OrderId};
+use domain::{ApiKeyId, BusinessId, DeliveryStatus, Mode, OrderId};
 use postgres::StoreError;
 
 use super::move_order::later_than;
@@ -23,15 +23,17 @@ pub enum CorrectError {
     Store(#[from] StoreError),
 }
 
-/// Corrects an order and returns it. The same correction again changes nothing.
+/// Corrects an order, for a key or a person in the portal, and returns it. The same correction again changes nothing.
 pub async fn correct_delivery(
     state: &State,
     (business, mode, id): (BusinessId, Mode, OrderId),
+    key_id: Option<ApiKeyId>,
     correction: Correction,
 ) -> Result<Order, CorrectError> {
     let correct = async |conn: &mut _| -> Result<Order, CorrectError> {
         let mut order = orders::lock(conn, business, mode, id).await?.ok_or(CorrectError::NotFound)?;
-        let corrected = correction.applied_to(&order.details);
+        let at = later_than(order.updated_at, state.unit.clock.now());
+        let corrected = correction.applied_to(&order.details, at, key_id);
         if *order.details == corrected {
             return Ok(order);
         }
@@ -42,7 +44,7 @@ pub async fn correct_delivery(
             return Err(CorrectError::Ended(order.state.status));
         }
         order.details = Arc::new(corrected);
-        order.updated_at = later_than(order.updated_at, state.unit.clock.now());
+        order.updated_at = at;
         order.updated_at = orders::save_request(conn, &order, order.sequence).await?;
         search_index::replace(conn, &order).await?;
         Ok(order)

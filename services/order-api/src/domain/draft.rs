@@ -1,7 +1,8 @@
 //! A validated order request (SPECIFICATION §2.1). It is stored as it serializes here.
 
-use domain::{Paise, PaymentType};
-use serde::Serialize;
+use chrono::{DateTime, Utc};
+use domain::{ApiKeyId, Paise, PaymentType};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Warnings;
@@ -120,10 +121,25 @@ pub struct Correction {
 /// The section of the phone and the address that the request had, of a corrected order. As a part of the details it is erased with
 /// them, and in their form it is masked like them, also by release 1.0.0.
 const AS_SENT: &str = "asSent";
+/// The list of corrections in that section.
+const CORRECTIONS: &str = "corrections";
+/// An order keeps its latest ones.
+const CORRECTIONS_MAX: usize = 10;
+
+/// What an order keeps of a correction, without values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Corrected {
+    pub at: DateTime<Utc>,
+    /// `None` for a person in the portal, whom its audit log names.
+    pub key_id: Option<ApiKeyId>,
+    /// Those that changed, as the request names them.
+    pub fields: Vec<String>,
+}
 
 impl Correction {
-    /// The details of an order with this correction.
-    pub fn applied_to(&self, details: &Value) -> Value {
+    /// The details of an order with this correction, at this time and with this key.
+    pub fn applied_to(&self, details: &Value, at: DateTime<Utc>, key_id: Option<ApiKeyId>) -> Value {
         let mut corrected = details.clone();
         if let Some(phone) = &self.phone {
             corrected["customer"]["phone"] = phone.as_str().into();
@@ -131,11 +147,33 @@ impl Correction {
         if let Some(delivery) = &self.delivery {
             corrected["delivery"] = json!(delivery);
         }
-        if corrected != *details && details.get(AS_SENT).is_none() {
+        if corrected == *details {
+            return corrected;
+        }
+        let fields = changed_fields(details, &corrected);
+        if details.get(AS_SENT).is_none() {
             corrected[AS_SENT] = json!({ "customer": { "phone": details["customer"]["phone"] }, "delivery": details["delivery"] });
         }
+        let mut list = corrections(details);
+        list.push(Corrected { at, key_id, fields });
+        list.drain(..list.len().saturating_sub(CORRECTIONS_MAX));
+        corrected[AS_SENT][CORRECTIONS] = json!(list);
         corrected
     }
+}
+
+/// The fields of a correction that differ.
+fn changed_fields(before: &Value, after: &Value) -> Vec<String> {
+    let phone = (before["customer"]["phone"] != after["customer"]["phone"]).then(|| "phone".to_owned());
+    let address = after["delivery"].as_object().into_iter().flatten();
+    let changed = address.filter(|(name, value)| before["delivery"][name.as_str()] != **value);
+    phone.into_iter().chain(changed.map(|(name, _)| format!("delivery.{name}"))).collect()
+}
+
+/// The latest corrections of an order, oldest first; none of an erased order.
+pub fn corrections(details: &Value) -> Vec<Corrected> {
+    let list = details[AS_SENT][CORRECTIONS].as_array();
+    list.into_iter().flatten().filter_map(|one| Corrected::deserialize(one).ok()).collect()
 }
 
 /// The details as they were before their first correction.
@@ -202,6 +240,7 @@ impl Pickup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::without_personal_data;
 
     fn profile() -> Pickup {
         Pickup {
@@ -236,20 +275,40 @@ mod tests {
             "notes": {},
         });
         let phone = |phone: &str| Correction { phone: Some(phone.into()), delivery: None };
-        assert_eq!(phone("+919800000001").applied_to(&sent), sent, "nothing was corrected");
-        let once = phone("+919800000002").applied_to(&sent);
+        let key = ApiKeyId::MAX;
+        let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
+        assert_eq!(phone("+919800000001").applied_to(&sent, at(1), Some(key)), sent, "nothing was corrected");
+        let once = phone("+919800000002").applied_to(&sent, at(2), Some(key));
         assert_eq!(
             (&once["customer"]["phone"], &once["delivery"]),
             (&json!("+919800000002"), &sent["delivery"])
         );
         let place = Place { city: Some("Hubballi".into()), ..Place::default() };
         let again = Correction { phone: None, delivery: Some(place.clone()) };
-        let twice = again.applied_to(&phone("+919800000003").applied_to(&once));
+        let twice = again.applied_to(&phone("+919800000003").applied_to(&once, at(3), None), at(4), None);
         assert_eq!(twice["delivery"], json!(place));
-        assert_eq!(again.applied_to(&twice), twice);
+        assert_eq!(again.applied_to(&twice, at(5), None), twice);
         for details in [&sent, &once, &twice] {
             assert_eq!(without_corrections(details), sent);
         }
+        let corrected = |seconds, key_id, field: &str| Corrected {
+            at: at(seconds),
+            key_id,
+            fields: vec![field.to_owned()],
+        };
+        let expected = [
+            corrected(2, Some(key), "phone"),
+            corrected(3, None, "phone"),
+            corrected(4, None, "delivery.city"),
+        ];
+        assert_eq!(corrections(&twice), expected);
+        assert!(corrections(&without_personal_data(&twice)).is_empty(), "erased");
+        let many = (0..30).fold(twice, |details, number| {
+            phone(&format!("+9198000001{number:02}")).applied_to(&details, at(number), None)
+        });
+        let times: Vec<_> = corrections(&many).iter().map(|one| one.at).collect();
+        assert_eq!(times, (20..30).map(at).collect::<Vec<_>>(), "the latest ones");
+        assert_eq!(without_corrections(&many), sent);
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub use after_failure::{AttemptRules, Decided, Decision, Refusal, attempt_to_pay
 pub use cash::CashReports;
 pub use differences::differences;
 pub use draft::{
-    Correction, Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place,
-    without_corrections,
+    Corrected, Correction, Customer, Delivery, Item, Notes, OrderDraft, Package, Payment, Pickup, Place,
+    corrections, without_corrections,
 };
 pub use erasure::{BusinessErasure, Erasable, Scope};
 pub use evidence::{

@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::{BusinessId, KeyScope, Mode, OrderId};
+use domain::{ApiKeyId, BusinessId, KeyScope, Mode, OrderId};
 use internal_api::orders::OrderView;
 use serde_json::Value;
 use web::{
@@ -77,7 +77,7 @@ pub(super) async fn request_return(
 /// Correct the address or phone
 ///
 /// Replaces the customer's phone, the whole delivery address, or both, until the delivery has ended. The fleet sees the change in its
-/// list of orders. The same request again changes nothing.
+/// list of orders. The same request again changes nothing. The order lists its latest corrections, without values.
 #[utoipa::path(
     post,
     path = "/v1/integration/orders/{id}/delivery-details",
@@ -97,7 +97,7 @@ pub(super) async fn correct(
     no_query(&request)?;
     let id = integration::parse_id(&id)?;
     let correction = read_correction(&read_json(&request, payload).await?)?;
-    run_correction(&state, (caller.business_id, caller.mode, id), correction).await
+    run_correction(&state, (caller.business_id, caller.mode, id), Some(caller.key_id), correction).await
 }
 
 /// `POST /internal/businesses/{business}/orders/{id}/reattempt`
@@ -130,7 +130,7 @@ pub(super) async fn correct_of_business(
 ) -> Result<Json<OrderView>, ApiError> {
     let correction = read_correction(&body.0)?;
     let key = key_of(&state, &path).await?;
-    run_correction(&state, key, correction).await
+    run_correction(&state, key, None, correction).await
 }
 
 pub(super) type Key = (BusinessId, Mode, OrderId);
@@ -157,10 +157,11 @@ async fn decide(
 async fn run_correction(
     state: &Data<State>,
     key: Key,
+    key_id: Option<ApiKeyId>,
     correction: Correction,
 ) -> Result<Json<OrderView>, ApiError> {
     let running = Data::clone(state);
-    let work = async move { correct_delivery(&running, key, correction).await };
+    let work = async move { correct_delivery(&running, key, key_id, correction).await };
     let corrected = state.tasks.run(work).await?;
     Ok(Json(views::order_view(
         &state.tracking_urls,

@@ -6,9 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::{CodStatus, DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::Page;
 use internal_api::orders::{
-    AcceptedRequest, ErasureView, ExceptionCounts, ExceptionLimits, MoneyView, OrderEventView, OrderView,
-    ReattemptView, SimulatedOrderView, SimulationView, TimelineEntry, TimelinePage, WebhookOutcomeView,
-    details, reason_code,
+    AcceptedRequest, CorrectionView, ErasureView, ExceptionCounts, ExceptionLimits, MoneyView,
+    OrderEventView, OrderView, ReattemptView, SimulatedOrderView, SimulationView, TimelineEntry,
+    TimelinePage, WebhookOutcomeView, details, reason_code,
 };
 use internal_api::wallet::EntryView;
 use internal_api::webhooks::OrderDeliveryView;
@@ -18,8 +18,8 @@ use utoipa::ToSchema;
 
 use crate::commands::simulate_progress::Simulated;
 use crate::domain::{
-    AcceptedOrder, AttemptRules, BusinessErasure, Decided, Decision, Order, OrderEvent, Patience,
-    TrackingUrls, Warning, without_corrections,
+    AcceptedOrder, AttemptRules, BusinessErasure, Corrected, Decided, Decision, Order, OrderEvent, Patience,
+    TrackingUrls, Warning, corrections, without_corrections,
 };
 use crate::queries::Timeline;
 
@@ -30,6 +30,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, rules: AttemptRules, orde
     let reattempt_possible = Decision::Reattempt { on: None }.refusal(&order, rules.max).is_none();
     let reattempt_fee_paise = if reattempt_possible { rules.fee_of_reattempt(&order) } else { Paise::ZERO };
     let (reattempt, return_requested_at) = asked(&order);
+    let corrections = corrections(&order.details).into_iter().map(correction_view).collect();
     let mut details = Arc::unwrap_or_clone(order.details);
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
     OrderView {
@@ -61,6 +62,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, rules: AttemptRules, orde
         reattempt_possible,
         reattempt_fee_paise,
         return_requested_at,
+        corrections,
         cod_collected_paise: order.cash.collected,
         cod_handed_over_paise: order.cash.handed_over,
         cod_settled_paise: order.cash.settled,
@@ -70,6 +72,10 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, rules: AttemptRules, orde
         updated_at: order.updated_at,
         personal_data_erased_at: order.personal_data_erased_at,
     }
+}
+
+fn correction_view(Corrected { at, key_id, fields }: Corrected) -> CorrectionView {
+    CorrectionView { corrected_at: at, key_id, fields }
 }
 
 /// The attempt and the return that the business asked for: at most one of them.

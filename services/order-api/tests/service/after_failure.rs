@@ -277,11 +277,23 @@ async fn an_address_is_corrected_until_the_delivery_ends() -> anyhow::Result<()>
     );
     assert_eq!(post(&business, &order, "delivery-details", body).await?.text, corrected.text);
     // What was sent stays as it was sent.
-    let accepted = portal(&service)?.request(business.id, &order).await?.body;
+    let request = portal(&service)?.request(business.id, &order).await?;
+    let accepted = request.body;
     for (section, sent) in [("customer", &before["customer"]), ("delivery", &before["delivery"])] {
         assert_eq!(&accepted[section], sent);
     }
     assert_eq!(accepted["asSent"], Value::Null);
+    // The correction is listed once, without values.
+    let [correction] = shown["corrections"].as_array().unwrap().as_slice() else {
+        anyhow::bail!("one correction: {}", corrected.text);
+    };
+    assert_eq!(correction["keyId"], json!(request.key_id));
+    let fields = correction["fields"].as_array().unwrap();
+    for field in ["phone", "delivery.addressLine1", "delivery.pincode"] {
+        assert!(fields.contains(&json!(field)), "{field}: {correction}");
+    }
+    assert!(!fields.contains(&json!("delivery.city")), "it is the same: {correction}");
+    assert!(!correction.to_string().contains("Residency"), "{correction}");
     let mut other = sample_order("corrected");
     other["customer"]["name"] = json!("Meera");
     let reused = business.live()?.create("corrected", &other).await?;
@@ -332,6 +344,9 @@ async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
         portal.correct_delivery(business.id, &order, &phone).await?.customer["phone"],
         "+919800000009"
     );
+    let corrected = view(&business, &order).await?;
+    let correction = &corrected["corrections"][0];
+    assert_eq!((&correction["keyId"], &correction["fields"]), (&Value::Null, &json!(["phone"])));
     assert!(portal.issue_delivery_code(stranger.id, &order).await.is_err());
     let code = portal.issue_delivery_code(business.id, &order).await?.delivery_code;
     assert_eq!(portal.issue_delivery_code(business.id, &order).await?.delivery_code, code);
@@ -343,6 +358,7 @@ async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
     let erased = view(&business, &order).await?;
     assert_eq!((&erased["reattempt"]["number"], &erased["reattempt"]["note"]), (&json!(2), &Value::Null));
     assert_eq!(service.count("orders WHERE details::text LIKE '%Meera%'").await, 0);
+    assert_eq!(erased["corrections"], json!([]));
     Ok(())
 }
 

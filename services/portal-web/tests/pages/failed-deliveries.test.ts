@@ -34,6 +34,9 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
   await correction.getByRole("button", { name: "Save" }).click();
   await expect(correction).toBeHidden();
   await expect(page.getByRole("link", { name: "+919800000009" })).toBeVisible();
+  const entry = page.getByRole("list", { name: "Timeline" }).getByRole("listitem").last();
+  await expect(entry.getByText("Corrected: phone, PIN code")).toBeVisible();
+  await expect(entry.getByText("In the portal. Its audit log names the person.")).toBeVisible();
 
   await failure.getByRole("button", { name: "Attempt again" }).click();
   const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });

@@ -17,7 +17,7 @@ use super::webhooks;
 type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 /// Types with another name in the document.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 12] = [
     ("OrderView", "Order"),
     ("SimulatedOrderView", "SimulatedOrder"),
     ("SimulationView", "Simulation"),
@@ -26,6 +26,7 @@ const NAMES: [(&str, &str); 11] = [
     ("PickupPlace", "Pickup"),
     ("DriverView", "Driver"),
     ("ReattemptView", "Reattempt"),
+    ("CorrectionView", "Correction"),
     ("ProgressData", "EventData"),
     ("WalletLowBalance", "LowBalanceData"),
     ("EvidenceView", "OrderEvidence"),

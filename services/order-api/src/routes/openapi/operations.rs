@@ -150,7 +150,7 @@ fn of_failures(samples: &Samples) -> [Operation; 3] {
     let delivered = CorrectError::Ended(DeliveryStatus::Delivered);
     let mut corrected = samples.failed_order(None);
     let correction = Correction { phone: Some("+919800000009".to_owned()), delivery: None };
-    corrected.details = correction.applied_to(&corrected.details).into();
+    corrected.details = correction.applied_to(&corrected.details, now, None).into();
     [
         Operation::new("reattemptOrder")
             .body("note", "As soon as possible", text_of(&json!({ "note": REATTEMPT_NOTE })))

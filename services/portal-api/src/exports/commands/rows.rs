@@ -269,6 +269,7 @@ mod tests {
             reattempt_possible: false,
             reattempt_fee_paise: Paise::ZERO,
             return_requested_at: None,
+            corrections: Vec::new(),
             cod_collected_paise: None,
             cod_handed_over_paise: None,
             cod_settled_paise: None,

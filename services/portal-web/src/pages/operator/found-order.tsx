@@ -67,7 +67,7 @@ function Details({ found: { business, order } }: { found: FoundOrder }) {
       <Grid.Col span={{ base: 12, md: 7 }}>
         <Stack>
           <AfterFailure order={{ ...order, business }} canDecide={canDecide} decider={STAFF_DECIDER} />
-          <OrderTimeline timeline={timeline} />
+          <OrderTimeline timeline={timeline} corrections={order.corrections} />
           <OrderEvidence order={order} entries={timeline.rows} source={EVIDENCE} />
           <OrderWebhooks
             timeline={timeline}

@@ -128,7 +128,7 @@ function Delivery({ order, timeline }: PartProps) {
           {canSimulate && order.mode === "test" && (
             <SimulateOrder order={order} pickedUp={wasPickedUp(timeline.rows)} />
           )}
-          <OrderTimeline timeline={timeline} transferPath={transferPath} />
+          <OrderTimeline timeline={timeline} corrections={order.corrections} transferPath={transferPath} />
           <OrderEvidence order={order} entries={timeline.rows} />
         </Stack>
       </Grid.Col>

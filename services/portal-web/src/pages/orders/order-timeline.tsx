@@ -1,8 +1,9 @@
 import { Anchor } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
 import { Link } from "react-router-dom";
-import type { TimelineEntry } from "../../api/orders";
+import type { Order, TimelineEntry } from "../../api/orders";
 import { Money } from "../../components/money";
+import { correctedFields } from "../../format/corrected-fields";
 import { formatDay } from "../../format/day";
 import { eventLabel } from "../../format/event-labels";
 import { DELIVERY_STATUSES, sentence } from "../../format/order-labels";
@@ -17,6 +18,7 @@ export function statusEntries(rows: TimelineEntry[]): StatusEntry[] {
   return rows.filter((entry): entry is StatusEntry => entry.type === "status");
 }
 
+type Corrections = Order["corrections"];
 export type Transfer = NonNullable<EventData["remittance"]>;
 
 /** The bank transfer that paid out the cash, if the operator recorded one. */
@@ -27,26 +29,48 @@ export function transferOf(rows: TimelineEntry[]): Transfer | undefined {
 
 interface OrderTimelineProps {
   timeline: Timeline;
+  corrections?: Corrections | undefined;
   /** The page of a bank transfer, if there is one for the reader. */
   transferPath?: ((id: string) => string) | undefined;
 }
 
-/** What happened to the parcel and its cash, oldest first. */
-export function OrderTimeline({ timeline, transferPath }: OrderTimelineProps) {
-  const entries = statusEntries(timeline.rows);
+/** What happened to the parcel, its address and its cash, oldest first. */
+export function OrderTimeline({ timeline, corrections = [], transferPath }: OrderTimelineProps) {
+  const statuses = statusEntries(timeline.rows).map((entry) => ({
+    at: entry.recordedAt,
+    key: entry.id,
+    item: <StatusItem entry={entry} transferPath={transferPath} />,
+  }));
+  const corrected = corrections.map((correction) => ({
+    at: correction.correctedAt,
+    key: correction.correctedAt,
+    item: <CorrectionItem correction={correction} />,
+  }));
+  const entries = [...statuses, ...corrected].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return (
     <TimelineSection title="Timeline" timeline={timeline} empty="Nothing has happened yet.">
-      {entries.map((entry, index) => (
-        <Fragment key={entry.id}>
-          <Day at={entry.recordedAt} after={entries[index - 1]?.recordedAt} />
-          <StatusItem entry={entry} transferPath={transferPath} />
+      {entries.map(({ at, key, item }, index) => (
+        <Fragment key={key}>
+          <Day at={at} after={entries[index - 1]?.at} />
+          {item}
         </Fragment>
       ))}
     </TimelineSection>
   );
 }
 
-function StatusItem({ entry, transferPath }: { entry: StatusEntry } & Omit<OrderTimelineProps, "timeline">) {
+function CorrectionItem({ correction: { correctedAt, keyId, fields } }: { correction: Corrections[number] }) {
+  return (
+    <Item tone="info" title={`Corrected: ${correctedFields(fields)}`} at={correctedAt} strong>
+      {keyId ? `With the API key ${keyId}` : "In the portal. Its audit log names the person."}
+    </Item>
+  );
+}
+
+function StatusItem({
+  entry,
+  transferPath,
+}: { entry: StatusEntry } & Pick<OrderTimelineProps, "transferPath">) {
   const isCash = entry.event.startsWith("cod.");
   return (
     <Item
