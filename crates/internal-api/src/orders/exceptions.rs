@@ -97,6 +97,8 @@ struct ExceptionsQuery {
     decision: Option<DecisionFilter>,
     /// Only its orders.
     business: Option<BusinessId>,
+    /// Only orders to it.
+    area: Option<String>,
 }
 
 impl OrdersClient {
@@ -107,18 +109,20 @@ impl OrdersClient {
         kind: ExceptionKind,
         decision: Option<DecisionFilter>,
     ) -> Result<ExceptionsPage, CallError> {
-        let query = ExceptionsQuery { kind, decision, business: None };
+        let query = ExceptionsQuery { kind, decision, business: None, area: None };
         self.0.get_with(&["businesses", &business.to_string(), "exceptions"], &query).await
     }
 
-    /// `GET /internal/orders/exceptions?kind=&decision=&business=`: at most 100 orders of one business or of all
+    /// `GET /internal/orders/exceptions?kind=&decision=&business=&area=`: at most 100 orders of one business or of all, to any
+    /// address or to a city or PIN code that begins like `area`
     pub async fn exceptions_anywhere(
         &self,
         kind: ExceptionKind,
         decision: Option<DecisionFilter>,
         business: Option<BusinessId>,
+        area: Option<String>,
     ) -> Result<FoundExceptions, CallError> {
-        let query = ExceptionsQuery { kind, decision, business };
+        let query = ExceptionsQuery { kind, decision, business, area };
         self.0.get_with(&["orders", "exceptions"], &query).await
     }
 

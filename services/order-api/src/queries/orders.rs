@@ -155,14 +155,16 @@ const COUNTED_MAX: i64 = 1_000;
 /// Orders of a page.
 const EXCEPTIONS_MAX: i64 = 100;
 
-/// The live orders of a business, or of all, that need attention: the number of each kind, up to 1,000.
+/// The live orders of a business, or of all, that need attention: the number of each kind, up to 1,000. `area` leaves only those
+/// to a city or PIN code that begins like this.
 pub async fn count_exceptions(
     state: &State,
     business: Option<BusinessId>,
+    area: Option<&str>,
 ) -> Result<ExceptionCounts, StoreError> {
     let _slot = state.page_slots.enter(business.map_or(Reader::Operator, Reader::Business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
-    let count = async |conn: &mut _| exceptions::count(conn, business, deadlines, COUNTED_MAX).await;
+    let count = async |conn: &mut _| exceptions::count(conn, business, area, deadlines, COUNTED_MAX).await;
     state.unit.database.read(count).await
 }
 
@@ -171,13 +173,15 @@ pub async fn count_exceptions(
 pub async fn list_exceptions(
     state: &State,
     business: Option<BusinessId>,
+    area: Option<&str>,
     kind: ExceptionKind,
     asked: Option<bool>,
 ) -> Result<FoundExceptions, StoreError> {
     let _slot = state.page_slots.enter(business.map_or(Reader::Operator, Reader::Business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
     let list = async |conn: &mut _| -> Result<_, StoreError> {
-        let mut found = exceptions::list(conn, business, kind, asked, deadlines, EXCEPTIONS_MAX + 1).await?;
+        let mut found =
+            exceptions::list(conn, business, area, kind, asked, deadlines, EXCEPTIONS_MAX + 1).await?;
         let is_cut = i64::try_from(found.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
         found.truncate(found.len() - usize::from(is_cut));
         let ids: Vec<OrderId> = found.iter().map(|(id, _)| *id).collect();

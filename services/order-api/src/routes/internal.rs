@@ -101,8 +101,8 @@ pub(super) async fn exceptions(
 ) -> Result<Json<ExceptionsPage>, ApiError> {
     let business = integration::parse_business(&path)?;
     let (kind, asked) = read_query(&request, exception_filter)?;
-    let counts = orders::count_exceptions(&state, Some(business)).await?;
-    let found = orders::list_exceptions(&state, Some(business), kind, asked).await?;
+    let counts = orders::count_exceptions(&state, Some(business), None).await?;
+    let found = orders::list_exceptions(&state, Some(business), None, kind, asked).await?;
     let listed = found.orders.into_iter().map(|(order, since)| ExceptionOrder {
         order: views::order_view(&state.tracking_urls, state.attempts, order),
         since: Some(since),

@@ -84,7 +84,7 @@ pub(super) async fn live(
         max: RECENT_ORDERS_MAX,
     };
     let found = support::live_orders(&state, business, &query).await?;
-    let attention = orders::count_exceptions(&state, Some(business)).await?;
+    let attention = orders::count_exceptions(&state, Some(business), None).await?;
     let of = |statuses: &[DeliveryStatus]| -> i64 {
         let counted = found.by_status.iter().filter(|recent| statuses.contains(&recent.status));
         counted.map(|recent| recent.in_period).sum()
@@ -169,16 +169,17 @@ pub(super) async fn search(
     }))
 }
 
-/// `GET /internal/orders/exceptions?kind=&decision=&business=`
+/// `GET /internal/orders/exceptions?kind=&decision=&business=&area=`
 pub(super) async fn exceptions(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<Json<FoundExceptions>, ApiError> {
-    let ((kind, asked), business) = read_query(&request, |fields| {
-        (internal::exception_filter(fields), fields.parsed::<BusinessId>("business", "the id of a business"))
+    let ((kind, asked), business, area) = read_query(&request, |fields| {
+        let business = fields.parsed::<BusinessId>("business", "the id of a business");
+        (internal::exception_filter(fields), business, fields.text("area", limits::SEARCH))
     })?;
-    let counts = orders::count_exceptions(&state, business).await?;
-    let found = orders::list_exceptions(&state, business, kind, asked).await?;
+    let counts = orders::count_exceptions(&state, business, area.as_deref()).await?;
+    let found = orders::list_exceptions(&state, business, area.as_deref(), kind, asked).await?;
     let (listed, since): (Vec<_>, Vec<_>) = found.orders.into_iter().unzip();
     let listed = found_orders(&state, listed).into_iter().zip(since).map(|(found, since)| FoundException {
         business_id: found.business_id,
@@ -195,7 +196,7 @@ pub(super) async fn exceptions(
 
 /// `GET /internal/orders/exceptions/counts`
 pub(super) async fn exception_counts(state: Data<State>) -> Result<Json<ExceptionCounts>, ApiError> {
-    Ok(Json(views::exception_counts(orders::count_exceptions(&state, None).await?)))
+    Ok(Json(views::exception_counts(orders::count_exceptions(&state, None, None).await?)))
 }
 
 fn found_orders(state: &State, found: Vec<Order>) -> Vec<FoundOrder> {

@@ -19,10 +19,12 @@ const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
     WHERE last.order_id = orders.id AND last.business_id = orders.business_id AND last.sequence = orders.sequence)";
 
 /// Of one kind, newest change first. Reads the orders in these states: `orders_by_state` and `orders_with_drivers` find those
-/// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all. `asked` leaves only those for which the
-/// business asked for another attempt or the return, or only the others. All parcels of failed orders are with the fleet, so few.
+/// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all. `area` leaves only those to a city or PIN code
+/// that begins like this. `asked` leaves only those for which the business asked for another attempt or the return, or only the
+/// others. All parcels of failed orders are with the fleet, so few.
 fn of(
     business: Option<BusinessId>,
+    area: Option<&str>,
     kind: ExceptionKind,
     asked: Option<bool>,
     deadlines: Deadlines,
@@ -30,6 +32,14 @@ fn of(
     let mut all = orders::table.filter(live()).filter(placed()).into_boxed();
     if let Some(business) = business {
         all = all.filter(orders::business_id.eq(business.to_string()));
+    }
+    if let Some(area) = area {
+        let matches = sql::<Bool>("(starts_with(orders.details #>> '{delivery,pincode}', ")
+            .bind::<Text, _>(area.to_owned())
+            .sql(") OR starts_with(lower(orders.details #>> '{delivery,city}'), lower(")
+            .bind::<Text, _>(area.to_owned())
+            .sql(")))");
+        all = all.filter(matches);
     }
     if let Some(asked) = asked {
         let decided = "orders.after_failure->'decided' IS NOT NULL";
@@ -77,12 +87,13 @@ const SINCE: &str = "coalesce((SELECT recorded_at FROM order_events AS last
 pub async fn list(
     conn: &mut AsyncPgConnection,
     business: Option<BusinessId>,
+    area: Option<&str>,
     kind: ExceptionKind,
     asked: Option<bool>,
     deadlines: Deadlines,
     limit: i64,
 ) -> Result<Vec<(OrderId, DateTime<Utc>)>, StoreError> {
-    let rows: Vec<(String, DateTime<Utc>)> = of(business, kind, asked, deadlines)
+    let rows: Vec<(String, DateTime<Utc>)> = of(business, area, kind, asked, deadlines)
         .order((orders::updated_at.desc(), orders::id.desc()))
         .limit(limit)
         .select((orders::id, sql::<Timestamptz>(SINCE)))
@@ -97,11 +108,12 @@ pub async fn list(
 pub async fn count(
     conn: &mut AsyncPgConnection,
     business: Option<BusinessId>,
+    area: Option<&str>,
     deadlines: Deadlines,
     max: i64,
 ) -> Result<ExceptionCounts, StoreError> {
     let mut count = async |kind| -> Result<i64, StoreError> {
-        let found = of(business, kind, None, deadlines).limit(max).select(orders::id);
+        let found = of(business, area, kind, None, deadlines).limit(max).select(orders::id);
         let ids: Vec<String> = found.load(conn).await?;
         Ok(i64::try_from(ids.len()).unwrap_or(max))
     };

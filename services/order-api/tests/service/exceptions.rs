@@ -37,12 +37,18 @@ async fn the_operator_sees_the_orders_of_all_businesses_or_of_one() -> anyhow::R
         (Stuck, Some(second.id), &[("moving", second.id)]),
     ];
     for (kind, business, expected) in all {
-        let page = orders.exceptions_anywhere(kind, None, business).await?;
+        let page = orders.exceptions_anywhere(kind, None, business, None).await?;
         let found = page.data.iter().map(|one| (one.order.order.order_reference.as_str(), one.business_id));
         assert_eq!(found.collect::<Vec<_>>(), expected, "{kind:?} of {business:?}");
         assert_eq!((page.attempts_max, page.has_more), (3, false));
         let wanted = if business.is_some() { 1 } else { 2 };
         assert_eq!(page.counts.failed, wanted, "{business:?}");
+    }
+    // All go to one address, in Bengaluru.
+    for (area, wanted) in [("bengal", 2), ("5600", 2), ("560038", 2), ("engal", 0), ("560039", 0), ("%", 0)] {
+        let page = orders.exceptions_anywhere(Failed, None, None, Some(area.to_owned())).await?;
+        let found = (i64::try_from(page.data.len())?, page.counts.failed);
+        assert_eq!(found, (wanted, wanted), "{area}");
     }
     let counts = orders.exception_counts().await?;
     assert_eq!((counts.failed, counts.unassigned, counts.stuck), (2, 1, 1));
@@ -109,7 +115,7 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
         let own = portal.exceptions(business.id, Failed, Some(decision)).await?.data.into_iter();
         let own: Vec<_> = own.map(|found| found.order.order_reference).collect();
         assert_eq!(own.join(" "), expected);
-        let all = portal.exceptions_anywhere(Failed, Some(decision), None).await?.data.into_iter();
+        let all = portal.exceptions_anywhere(Failed, Some(decision), None, None).await?.data.into_iter();
         assert_eq!(all.map(|found| found.order.order.order_reference).collect::<Vec<_>>(), own);
     }
     let page = portal.exceptions(business.id, Failed, None).await?;

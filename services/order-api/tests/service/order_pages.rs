@@ -88,7 +88,7 @@ async fn a_page_of_large_orders_of_any_business_ends_early() -> anyhow::Result<(
     assert_eq!(orders.find_anywhere("large").await?.len(), 3);
 
     service.clock.advance(TimeDelta::minutes(31));
-    let page = orders.exceptions_anywhere(ExceptionKind::Unassigned, None, None).await?;
+    let page = orders.exceptions_anywhere(ExceptionKind::Unassigned, None, None, None).await?;
     assert_eq!((page.data.len(), page.has_more, page.counts.unassigned), (1, true, 3));
     Ok(())
 }

@@ -178,11 +178,11 @@ async fn orders_of_all_businesses_that_need_attention_are_listed_with_their_busi
     assert_eq!(all.body["data"][0]["order"]["since"], AT);
     assert_eq!((&all.body["counts"], &all.body["hasMore"]), (&counts, &json!(true)));
     assert_eq!(all.body["limits"], limits);
-    let of_one = format!("/v1/operator/exceptions?kind=stuck&decision=none&businessId={business}");
+    let of_one = format!("/v1/operator/exceptions?kind=stuck&decision=none&area=5600&businessId={business}");
     assert_eq!(operator.get(&of_one).await.status, 200);
     let asked = portal.peers.asked(call);
     assert_eq!(asked[0].query, "kind=failed");
-    assert_eq!(asked[1].query, format!("business={business}&decision=none&kind=stuck"));
+    assert_eq!(asked[1].query, format!("area=5600&business={business}&decision=none&kind=stuck"));
     let log = operator.get("/v1/operator/audit-log?action=orders.read").await.body;
     assert_eq!(log["data"][0]["details"], json!({ "orders": [ORDER] }));
     let refused = operator.get("/v1/operator/exceptions?kind=slow&decision=all&businessId=x&mode=live").await;

@@ -78,16 +78,19 @@ export function useEvidenceOfAny(id: string, ended: number) {
 
 const EXCEPTIONS_POLL_MS = 60_000;
 
+export interface ExceptionsFilter {
+  kind: ExceptionKind;
+  decision?: DecisionFilter | undefined;
+  businessId?: string | undefined;
+  /** The beginning of a city or a PIN code. */
+  area?: string | undefined;
+}
+
 /** Live orders of all businesses, or of one, that need attention. */
-export function useExceptionsOfAll(
-  kind: ExceptionKind,
-  decision: DecisionFilter | undefined,
-  businessId: string | undefined,
-) {
+export function useExceptionsOfAll(query: ExceptionsFilter) {
   return useQuery({
-    queryKey: [...operatorKey, "exceptions", kind, decision, businessId],
+    queryKey: [...operatorKey, "exceptions", query],
     queryFn: async () => {
-      const query = { kind, decision, businessId };
       const page = await operatorAnswer(api.GET("/v1/operator/exceptions", { params: { query } }));
       const data = page.data.map(({ business, order }): ExceptionOfAll => ({ ...order, business }));
       return { ...page, data };

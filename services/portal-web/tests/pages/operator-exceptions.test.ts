@@ -13,7 +13,9 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   const reference = `stuck-${Date.now()}`;
   const payment = { paymentType: "cod", deliveryFeePaise: 4_900, codAmountPaise: 125_050 };
   const order = await placeOrder(key, reference, { payment });
-  for (const event of ["driver.assigned", "order.picked_up"]) await report(order.id, event);
+  const driver = { name: "Ravi Kumar", phone: "+919800000077", vehicle: "Bike" };
+  await report(order.id, "driver.assigned", { driver });
+  await report(order.id, "order.picked_up");
   await report(order.id, "order.failed", { reason: "nobody at home", reasonCode: "customer_unreachable" });
 
   await logInAsOperator(page);
@@ -30,6 +32,19 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   await page.getByLabel("Decision").selectOption("none");
   await expect(failed).toBeVisible();
   await expect(page).toHaveURL(/decision=none/);
+  await expect(failed.getByText("Ravi Kumar")).toBeVisible();
+  await expect(failed.getByRole("link", { name: driver.phone })).toHaveAttribute(
+    "href",
+    `tel:${driver.phone}`,
+  );
+  const area = page.getByLabel("City or PIN code");
+  await area.fill("5601");
+  await area.press("Enter");
+  await expect(page.getByText("No such order goes to this city or PIN code.")).toBeVisible();
+  await area.fill("bengal");
+  await area.press("Enter");
+  await expect(failed).toBeVisible();
+  await expect(page).toHaveURL(/area=bengal/);
   await check(page, "operator-exceptions", { bothSizes: true });
 
   await failed.getByRole("link", { name: reference }).click();

@@ -89,6 +89,8 @@ pub(crate) struct ExceptionsOfAllParams {
     decision: Option<DecisionFilter>,
     /// Only orders of this business, also in the counts.
     business_id: Option<BusinessId>,
+    /// Only orders to a city or PIN code that begins like this, also in the counts.
+    area: Option<String>,
 }
 
 #[derive(IntoParams)]

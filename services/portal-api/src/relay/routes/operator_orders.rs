@@ -143,10 +143,11 @@ impl Names {
     responses((status = 200, description = "At most 100 orders of one kind, and the number of each kind. Those after the first 256 KiB have no items.", body = ExceptionsOfAll)),
 )]
 pub(crate) async fn exceptions(state: Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let ((kind, decision), business) = read_query(&request, |fields| {
-        (exception_filter(fields), fields.parsed::<BusinessId>("businessId", "the id of a business"))
+    let ((kind, decision), business, area) = read_query(&request, |fields| {
+        let business = fields.parsed::<BusinessId>("businessId", "the id of a business");
+        (exception_filter(fields), business, fields.text("area", SEARCH))
     })?;
-    let found = state.peers.orders.exceptions_anywhere(kind, decision, business).await?;
+    let found = state.peers.orders.exceptions_anywhere(kind, decision, business, area).await?;
     Sent::new("orders", found.data.iter().map(|found| found.order.order.id)).record(&request);
     let names = Names::of(&state, found.data.iter().map(|found| found.business_id)).await?;
     let data = found.data.into_iter();

@@ -8,6 +8,7 @@ import { Time } from "../../components/time";
 import { dayInWords, failureReason } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
 import { ListedStatus } from "../orders/order-badges";
+import { Phone } from "../orders/order-parties";
 
 /** The columns of orders that need attention. */
 export const COLUMNS: Column<Exceptions["data"][number]>[] = [
@@ -64,21 +65,34 @@ function Receiver({ order: { customer, delivery } }: { order: Order }) {
   return (
     <>
       {delivery.city}, {delivery.pincode}
-      <Text size="xs" c="dimmed">
-        {customer.phone}
-      </Text>
+      {customer.phone && (
+        <Text size="xs" c="dimmed">
+          <Phone number={customer.phone} inherit />
+        </Text>
+      )}
     </>
   );
 }
 
 function Why({ order }: { order: Order }) {
-  const { failedAttempts } = order;
+  const { failedAttempts, driver } = order;
+  const askedAt = order.status === "failed" && (order.reattempt?.requestedAt ?? order.returnRequestedAt);
   return (
     <>
       {reasonOf(order)}
+      {askedAt && (
+        <Text size="xs" c="dimmed">
+          {reported(order)}. Asked for <Time at={askedAt} />
+        </Text>
+      )}
       {failedAttempts > 0 && (
         <Text size="xs" c="dimmed">
           {failedAttempts === 1 ? "1 failed attempt" : `${failedAttempts} failed attempts`}
+        </Text>
+      )}
+      {driver && (
+        <Text size="xs" c="dimmed">
+          {driver.name} {driver.phone && <Phone number={driver.phone} inherit />}
         </Text>
       )}
     </>
@@ -87,12 +101,16 @@ function Why({ order }: { order: Order }) {
 
 /** Why it needs attention, with the fleet’s own words. */
 function reasonOf(order: Order): string {
-  const { status, reattempt, returnRequestedAt, reasonCode, reason } = order;
+  const { status, reattempt, returnRequestedAt } = order;
   if (status === "created") return "No driver yet";
   if (status !== "failed") return "No report from the fleet";
   if (reattempt)
     return `Attempt ${reattempt.number} was due${reattempt.on ? ` on ${dayInWords(reattempt.on)}` : ""}`;
   if (returnRequestedAt) return "Not returned yet";
+  return reported(order);
+}
+
+function reported({ reasonCode, reason }: Order): string {
   const reasons = [reasonCode && failureReason(reasonCode), reason && sentence(reason)].filter(Boolean);
   return reasons.join(": ") || "No reason given";
 }

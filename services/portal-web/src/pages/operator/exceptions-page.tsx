@@ -1,11 +1,16 @@
 import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "react-router-dom";
-import type { DecisionFilter, ExceptionKind } from "../../api/after-failure";
-import { type ExceptionOfAll, STAFF_DECIDER, useExceptionsOfAll } from "../../api/operator-orders";
+import {
+  type ExceptionOfAll,
+  type ExceptionsFilter,
+  STAFF_DECIDER,
+  useExceptionsOfAll,
+} from "../../api/operator-orders";
 import { useMay } from "../../api/operator-session";
 import type { Column } from "../../components/data-table";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
+import { SearchField } from "../../components/search-field";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { COLUMNS } from "../exceptions/columns";
 import {
@@ -19,20 +24,14 @@ import {
 } from "../exceptions/exceptions-list";
 import { BusinessField } from "./business-field";
 
-const FIELDS = ["kind", "decision", "businessId"] as const;
-
-interface Filter {
-  kind?: ExceptionKind;
-  decision?: DecisionFilter | undefined;
-  businessId?: string | undefined;
-}
+const FIELDS = ["kind", "decision", "businessId", "area"] as const;
 
 /** The live orders of all businesses that do not move on. */
 export function Component() {
-  const { filter, change } = useUrlFilter<Filter>(FIELDS);
+  const { filter, change } = useUrlFilter<Partial<ExceptionsFilter>>(FIELDS);
   const kind = kindOf(filter.kind);
   const decision = decisionOf(filter, kind);
-  const exceptions = useExceptionsOfAll(kind, decision, filter.businessId);
+  const exceptions = useExceptionsOfAll({ ...filter, kind, decision });
   const canDecide = useMay("change_businesses");
   return (
     <>
@@ -46,23 +45,33 @@ export function Component() {
           <Decisions decision={decision} onChange={(chosen) => change({ decision: chosen })} />
         )}
         <BusinessField value={filter.businessId} onBusiness={(businessId) => change({ businessId })} />
+        <SearchField
+          label="City or PIN code"
+          hasVisibleLabel
+          size="xs"
+          value={filter.area}
+          onChange={(area) => change({ area })}
+        />
       </Group>
       {exceptions.error && !exceptions.data ? (
         <ErrorState error={exceptions.error} onRetry={() => exceptions.refetch()} />
       ) : (
         <ExceptionsList
-          key={`${kind} ${decision} ${filter.businessId}`}
+          key={JSON.stringify({ ...filter, kind, decision })}
           kind={kind}
           page={exceptions.data}
           isLoading={exceptions.isPending}
           columns={COLUMNS_OF_ALL}
           decider={canDecide ? STAFF_DECIDER : undefined}
-          none={decision === "asked" ? NONE_ASKED : NO_EXCEPTIONS[kind]}
+          none={filter.area ? NONE_THERE : decision === "asked" ? NONE_ASKED : NO_EXCEPTIONS[kind]}
         />
       )}
     </>
   );
 }
+
+/** Instead of an empty list of one area. */
+const NONE_THERE = "No such order goes to this city or PIN code.";
 
 const COLUMNS_OF_ALL: Column<ExceptionOfAll>[] = [
   { key: "order", header: "Order", lead: true, render: (order) => <Name order={order} /> },

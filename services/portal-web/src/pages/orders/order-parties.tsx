@@ -79,11 +79,18 @@ export function Party({ name, phone, email, note, address }: PartyProps) {
   );
 }
 
-/** A masked number cannot be called. */
-function Phone({ number }: { number: string }) {
-  if (!/^\+?[\d\s().-]+$/.test(number)) return <Text size="sm">{number}</Text>;
+/** A masked number cannot be called. `inherit` takes the size of the text around it. */
+export function Phone({ number, inherit = false }: { number: string; inherit?: boolean }) {
+  const size = inherit ? { inherit } : { size: "sm" };
+  if (!/^\+?[\d\s().-]+$/.test(number)) {
+    return (
+      <Text span {...size}>
+        {number}
+      </Text>
+    );
+  }
   return (
-    <Anchor href={`tel:${number}`} size="sm">
+    <Anchor href={`tel:${number}`} {...size}>
       {number}
     </Anchor>
   );
