@@ -112,7 +112,7 @@ struct Code<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchAnywhere {
-    /// Needed without a city.
+    /// Needed without a city and a period.
     pub search: Option<String>,
     /// The beginning of the city of the delivery.
     pub city: Option<String>,

@@ -75,7 +75,8 @@ pub async fn find_anywhere(unit: &Unit, text: &str, max: usize) -> Result<Vec<Or
     unit.database.read(find).await
 }
 
-/// The placed orders of all businesses that a search text finds, in a status and created in a period, if given. The first page
+/// The placed orders of all businesses that a search text finds, in a status and created in a period, if given; without a text, all
+/// of them. The first page
 /// begins with the exact matches, which no later page repeats; the others follow from the newest on.
 pub async fn search_anywhere(
     state: &State,

@@ -128,7 +128,7 @@ pub(super) async fn find_anywhere(
     Ok(Json(found_orders(&state, found)))
 }
 
-/// `GET /internal/orders/search?search=&city=&status=&business=&createdFrom=&createdUntil=`, with `search` or `city`
+/// `GET /internal/orders/search?search=&city=&status=&business=&createdFrom=&createdUntil=`, with `search`, `city` or both times
 pub(super) async fn search(
     state: Data<State>,
     request: HttpRequest,
@@ -146,14 +146,17 @@ pub(super) async fn search(
     let after = page.starting_after.as_deref().map(str::parse::<OrderId>).transpose();
     let after = after.map_err(|_| integration::unknown_cursor())?;
     let (text, city) = match words {
-        (None, None) => return Err(ApiError::invalid_field("search", "required", "Send search or city.")),
+        (None, None) if filter.created_from.is_none() || filter.created_until.is_none() => {
+            let message = "Send search, city, or createdFrom and createdUntil.";
+            return Err(ApiError::invalid_field("search", "required", message));
+        }
         // The words of an order have its city.
         (text, city) => (text.iter().chain(&city).cloned().collect::<Vec<_>>().join(" "), city),
     };
     let found = match business {
         None => support::search_anywhere(&state, &text, &filter, after, page.limit).await,
         Some(business) => {
-            let search = Some(SearchText { text, sees_phones: true });
+            let search = (!text.is_empty()).then_some(SearchText { text, sees_phones: true });
             let (filter, start) = (OrderFilter { search, ..filter }, ListStart::Newest(after));
             orders::list(&state, business, &filter, start, page.limit).await
         }

@@ -115,19 +115,27 @@ const ANYWHERE: &str = "
         FROM businesses
         CROSS JOIN LATERAL (
             SELECT order_id FROM order_search
-            WHERE words @@ replace($1, '~', right(businesses.business_id, 6))::tsquery
+            WHERE words @@ replace($5, '~', right(businesses.business_id, 6))::tsquery
                 AND business_id = businesses.business_id
             OFFSET 0) AS found
-        WHERE found.order_id >= $3 AND found.order_id < $4),
+        WHERE found.order_id >= $2 AND found.order_id < $3),
     sorted AS MATERIALIZED (SELECT order_id, business_id FROM matched ORDER BY order_id DESC)
     SELECT sorted.order_id AS last, 0::bigint AS looked_at, TRUE AS is_found
     FROM sorted
     CROSS JOIN LATERAL (
         SELECT FROM orders
         WHERE id = sorted.order_id AND business_id = sorted.business_id AND placement = 'placed'
-            AND status = ANY ($5)
+            AND status = ANY ($4)
         OFFSET 0) AS wanted
-    LIMIT $2";
+    LIMIT $1";
+
+/// Of a period alone: along the primary key.
+const CREATED_ANYWHERE: &str = "
+    SELECT id AS last, 0::bigint AS looked_at, TRUE AS is_found
+    FROM orders
+    WHERE id >= $2 AND id < $3 AND placement = 'placed' AND status = ANY ($4)
+    ORDER BY id DESC
+    LIMIT $1";
 
 #[derive(QueryableByName)]
 struct Row {
@@ -202,7 +210,7 @@ pub async fn find(
     Ok(found)
 }
 
-/// The newest orders of any business with the words and these ids, in any status or in one.
+/// The newest orders of any business with the words, if any, and these ids, in any status or in one.
 ///
 /// Needs a transaction. A search that takes too long is [`StoreError::Unavailable`].
 pub async fn find_anywhere(
@@ -212,16 +220,20 @@ pub async fn find_anywhere(
     created: &ops::Range<OrderId>,
     max: i64,
 ) -> Result<Vec<OrderId>, StoreError> {
-    let Some(query) = search_query(text, true) else { return Ok(Vec::new()) };
+    let query = search_query(text, true);
+    if query.is_none() && !text.is_empty() {
+        return Ok(Vec::new());
+    }
     diesel::sql_query(INDEX_TIMEOUT).execute(conn).await?;
-    let rows: Vec<Row> = statement(ANYWHERE)
-        .bind::<Text, _>(query)
+    let mut find = statement(if query.is_some() { ANYWHERE } else { CREATED_ANYWHERE })
         .bind::<BigInt, _>(max)
         .bind::<Text, _>(created.start.to_string())
         .bind::<Text, _>(created.end.to_string())
-        .bind::<Array<Text>, _>(one_or_all(status).map(DeliveryStatus::as_str).collect::<Vec<_>>())
-        .load(conn)
-        .await?;
+        .bind::<Array<Text>, _>(one_or_all(status).map(DeliveryStatus::as_str).collect::<Vec<_>>());
+    if let Some(query) = query {
+        find = find.bind::<Text, _>(query);
+    }
+    let rows: Vec<Row> = find.load(conn).await?;
     rows.iter().map(Row::id).collect()
 }
 

@@ -252,6 +252,14 @@ async fn the_staff_find_orders_of_any_business_or_of_one() {
             assert!(found(&with(format!("{filter}&business={}", one.id))).await.is_empty(), "{filter}");
         }
     }
+    // A date alone finds all orders of its day.
+    let period = format!("createdFrom={past}&createdUntil={future}");
+    assert_eq!(found(&period).await, ["other", "one"]);
+    assert_eq!(found(&format!("{period}&business={}", one.id)).await, ["one"]);
+    for filter in [format!("{period}&status=failed"), format!("createdFrom={future}&createdUntil={}", day(2))]
+    {
+        assert!(found(&filter).await.is_empty(), "{filter}");
+    }
     for query in ["orders", "orders?code=one&search=one", "orders/search", "orders/search?status=created"] {
         assert_eq!(get(&service, query).await.status, 400, "{query}");
     }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { endOfDay, startOfDay } from "../format/day";
+import { searchQuery } from "../format/search-day";
 import type { Decider, DecisionFilter, ExceptionKind } from "./after-failure";
 import { api } from "./client";
 import { missingOf, PAGE_SIZE, SEARCH_FRESH_MS, useCursorList } from "./list";
@@ -20,7 +21,7 @@ const TIMELINE_PAGE_SIZE = 100;
 /** The operator console has no event stream, so it polls. */
 const POLL_MS = 10_000;
 
-/** What the staff searches for: words or a city, and the first and the last day of creation. */
+/** What the staff searches for: words, a date or a city, and the first and the last day of creation. */
 export interface FoundOrdersFilter {
   search?: string | undefined;
   city?: string | undefined;
@@ -31,10 +32,17 @@ export interface FoundOrdersFilter {
 }
 
 function findOrders(
-  { from, to, ...filter }: FoundOrdersFilter,
+  { from, to, search, ...filter }: FoundOrdersFilter,
   page: { limit: number; startingAfter?: string },
 ) {
-  const query = { ...filter, createdFrom: startOfDay(from), createdUntil: endOfDay(to), ...page };
+  const searched = searchQuery(search);
+  const query = {
+    ...filter,
+    ...searched,
+    createdFrom: searched.createdFrom ?? startOfDay(from),
+    createdUntil: searched.createdUntil ?? endOfDay(to),
+    ...page,
+  };
   return operatorAnswer(api.GET("/v1/operator/orders", { params: { query } }));
 }
 

@@ -114,6 +114,16 @@ test("on a phone the header has the search, and the console finds orders of any 
   await expect(found).toBeVisible();
   await page.getByRole("main").getByLabel("Find an order").fill(`meenakshi 605001 ${reference}`);
   await expect(found).toBeVisible();
+  const today = new Date().toLocaleDateString("en-GB", { timeZone: "Asia/Kolkata" });
+  for (const [date, isFound] of [
+    [`${reference} ${today}`, true],
+    [`${reference} 1 Jan 2020`, false],
+    ["1 Jan 2020", false],
+    [reference, true],
+  ] as const) {
+    await page.getByRole("main").getByLabel("Find an order").fill(date);
+    await expect(isFound ? found : page.getByText("No order found"), date).toBeVisible();
+  }
   await page.getByLabel("To", { exact: true }).fill("2020-01-31");
   await expect(page.getByText("No order found")).toBeVisible();
   await page.reload();

@@ -90,6 +90,7 @@ pub(crate) struct ExceptionsOfAllParams {
     /// Only orders of this business, also in the counts.
     business_id: Option<BusinessId>,
     /// Only orders to a city or PIN code that begins like this, also in the counts.
+    #[param(max_length = 200)]
     area: Option<String>,
 }
 
@@ -143,7 +144,8 @@ pub(crate) struct BusinessesParams {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct FindOrdersParams {
-    /// Words of the customer's name, phone and city, the PIN code, part of the reference, or the id or tracking code.
+    /// Words of the customer's name, phone and city, the PIN code, part of the reference, or the id or tracking code. Needed
+    /// without a city and a period of `createdFrom` and `createdUntil`.
     #[param(max_length = 200)]
     search: Option<String>,
     /// The beginning of the city of the delivery, with or without `search`.

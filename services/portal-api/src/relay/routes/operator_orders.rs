@@ -92,12 +92,16 @@ pub(crate) async fn orders(state: Data<State>, request: HttpRequest) -> Result<H
         (fields.text("code", SEARCH), search)
     })?;
     let filters = filters_of(&search);
+    let has_period = search.created_from.is_some() && search.created_until.is_some();
     let searched = match &code {
         Some(code) if search.search.is_none() && filters.is_empty() => code.clone(),
-        None if search.search.is_some() || search.city.is_some() => {
+        None if search.search.is_some() || search.city.is_some() || has_period => {
             filters + search.search.as_deref().unwrap_or_default()
         }
-        _ => return Err(ApiError::invalid_field("search", "required", "Send search or city, or only code.")),
+        _ => {
+            let message = "Send search, city, or createdFrom and createdUntil, or only code.";
+            return Err(ApiError::invalid_field("search", "required", message));
+        }
     };
     let sent = |ids: &[OrderId]| Sent::new("orders", ids).found_by(&state, Some(&searched)).record(&request);
     // The log names a search that fails too, so the handler names it before it asks.

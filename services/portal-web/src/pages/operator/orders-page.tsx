@@ -30,7 +30,7 @@ export function Component() {
     <>
       <PageHeader
         title="Find an order"
-        description="Find orders of any business by words of the customer or the order, or by their city. Each search is recorded."
+        description="Find orders of any business by words of the customer or the order, by a date, or by their city. Each search is recorded."
       />
       <Filters
         filter={filter}
@@ -39,7 +39,8 @@ export function Component() {
       />
       {search === undefined && fields.city === undefined ? (
         <EmptyState icon={<IconSearch size={28} />} title="Enter what you know of the order">
-          The customer’s name, phone, city or PIN code, part of the reference, or the code of the parcel.
+          The customer’s name, phone, city or PIN code, part of the reference, the code of the parcel, or a
+          date.
         </EmptyState>
       ) : found.error && !found.data ? (
         <ErrorState error={found.error} title="The search failed" onRetry={() => found.refetch()} />
