@@ -6,6 +6,7 @@ import { formatPaise } from "../format/money";
 import { formatDate } from "../format/time";
 import { InlineCode } from "./code-block";
 import type { Column } from "./data-table";
+import { DenseCard } from "./dense-card";
 import classes from "./entry-columns.module.css";
 import { Money, moneyColumn } from "./money";
 import { Time } from "./time";
@@ -25,6 +26,27 @@ export function entryColumns({ linksOrders }: { linksOrders: boolean }): Column<
   ];
 }
 
+/** A row on a phone. An entry that corrects another, or is corrected, is taller. */
+export function EntryCard({ entry }: { entry: WalletEntry }) {
+  return (
+    <DenseCard>
+      <Text fw={500} c="var(--mantine-color-text)">
+        {entryName(entry.kind, entry.reference)}
+      </Text>
+      <span>{amount(entry)}</span>
+      <span>{entry.orderId ? <OrderOf entry={entry} isLink /> : entry.reference}</span>
+      <span>
+        Balance <Money paise={entry.balanceAfterPaise} />
+      </span>
+      <Time at={entry.createdAt} />
+      <span />
+      <div style={{ gridColumn: "1 / -1", whiteSpace: "normal" }}>
+        <Correction entry={entry} />
+      </div>
+    </DenseCard>
+  );
+}
+
 function What({ entry, linksOrders }: { entry: WalletEntry; linksOrders: boolean }) {
   return (
     <div className={classes.entry}>
@@ -35,15 +57,24 @@ function What({ entry, linksOrders }: { entry: WalletEntry; linksOrders: boolean
         ) : (
           entry.reference && <InlineCode>{entry.reference}</InlineCode>
         )}
-        {entry.takesBack && (
-          <div>
-            Takes back: <Deposit deposit={entry.takesBack} />
-          </div>
-        )}
-        {entry.reason && <div className={classes.reason}>Reason: {entry.reason}</div>}
-        <Left entry={entry} />
+        <Correction entry={entry} />
       </Text>
     </div>
+  );
+}
+
+/** What the entry takes back and why, and what was taken back of it. */
+function Correction({ entry }: { entry: WalletEntry }) {
+  return (
+    <>
+      {entry.takesBack && (
+        <div>
+          Takes back: <Deposit deposit={entry.takesBack} />
+        </div>
+      )}
+      {entry.reason && <div className={classes.reason}>Reason: {entry.reason}</div>}
+      <Left entry={entry} />
+    </>
   );
 }
 

@@ -4,7 +4,7 @@ import type { PagedList } from "../api/list";
 import { hasTotals, type StatementTotals, TOTALS_DAYS_MAX, type WalletEntry } from "../api/wallet";
 import { periodError } from "../format/day";
 import { ENTRY_KINDS } from "../format/entry-labels";
-import type { Column } from "./data-table";
+import type { Column, DataTableProps } from "./data-table";
 import { EmptyState, NoMatches } from "./empty-state";
 import { ListSection } from "./list-section";
 import { Money } from "./money";
@@ -20,6 +20,7 @@ interface StatementProps {
   totals: Totals | undefined;
   csvUrl: string;
   columns: Column<WalletEntry>[];
+  card?: DataTableProps<WalletEntry>["card"];
   /** Explains a kind that has no entries. */
   hints?: Record<string, string>;
 }
@@ -27,7 +28,7 @@ interface StatementProps {
 type Totals = Pick<StatementTotals, "openingPaise" | "inPaise" | "outPaise" | "closingPaise">;
 
 /** Every movement of money of a wallet, newest first. */
-export function Statement({ entryFilter, list, totals, csvUrl, columns, hints }: StatementProps) {
+export function Statement({ entryFilter, list, totals, csvUrl, columns, card, hints }: StatementProps) {
   const { fields, filter, change, isFiltered } = entryFilter;
   const clear = () => change({ kind: undefined, from: undefined, to: undefined, orderReference: undefined });
   return (
@@ -48,6 +49,7 @@ export function Statement({ entryFilter, list, totals, csvUrl, columns, hints }:
       list={list}
       failed="The statement could not be loaded"
       columns={columns}
+      card={card}
       rowKey={(entry) => entry.id}
       showsCount
       empty={<NoEntries hint={hints?.[fields.kind ?? ""]} isFiltered={isFiltered} onClear={clear} />}

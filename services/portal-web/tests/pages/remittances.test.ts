@@ -10,7 +10,7 @@ import {
   type Session,
 } from "../support/business";
 import { check } from "../support/page-checks";
-import { heading, row, rowsOf } from "../support/pages";
+import { heading, row, rowsOf, tallestRow } from "../support/pages";
 import { DESKTOP, expect, PHONE, test } from "../support/test";
 
 const COD = { payment: { paymentType: "cod", deliveryFeePaise: 4_900, codAmountPaise: 125_050 } };
@@ -20,10 +20,17 @@ let business: Business;
 test.beforeAll(async ({ request }) => {
   business = await newBusiness({ request }, `Paid out ${Date.now()}`);
   const liveKey = await openLive({ request }, business);
-  for (const reference of ["paid-1", "paid-2", "paid-3"]) {
+  const atTheDoor = async (reference: string) => {
     const order = await placeOrder(liveKey, reference, COD);
-    for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered"])
+    for (const event of ["driver.assigned", "order.picked_up", "order.out_for_delivery"])
       await report(order.id, event);
+    return order;
+  };
+  const failed = await atTheDoor("failed-1");
+  await report(failed.id, "order.failed", { reason: "nobody at home", reasonCode: "customer_unreachable" });
+  for (const reference of ["paid-1", "paid-2", "paid-3"]) {
+    const order = await atTheDoor(reference);
+    await report(order.id, "order.delivered");
     for (const event of ["cod.collected", "cod.handed_over"])
       await report(order.id, event, { codAmountPaise: COD.payment.codAmountPaise });
   }
@@ -137,4 +144,18 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await shop.goto("/account/audit-log");
   await expect(row(shop, "Audit log", "Cash discrepancy closed")).toBeVisible();
   await expect(row(shop, "Audit log", "Paid by hand")).toHaveCount(0);
+
+  // On a phone, no row is higher than 80 pixels.
+  for (const [reader, path, list] of [
+    [shop, "/cash-on-delivery", "Orders with cash"],
+    [shop, "/cash-on-delivery", "Bank transfers"],
+    [shop, "/wallet", "Statement"],
+    [shop, "/exceptions", "Failed"],
+    [page, `/operator/exceptions?businessId=${business.id}`, "Failed"],
+    [page, `/operator/businesses?search=${business.id}`, "Businesses"],
+  ] as const) {
+    await reader.setViewportSize(PHONE);
+    await reader.goto(path);
+    expect(await tallestRow(reader, list), list).toBeLessThanOrEqual(80);
+  }
 });

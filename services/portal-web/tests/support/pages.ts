@@ -129,6 +129,13 @@ export async function rowsOf(page: Page, table: string, count: number): Promise<
   await expect(body.locator("tbody tr"), `the rows of ${table}`).toHaveCount(count);
 }
 
+/** The height of the tallest row of a list on a phone, in pixels. */
+export async function tallestRow(page: Page, list: string): Promise<number> {
+  const rows = page.getByRole("list", { name: list, exact: true }).getByRole("listitem");
+  await expect(rows.first()).toBeVisible();
+  return Math.max(...(await rows.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height))));
+}
+
 /** Waits until one of the seven indicators has this label. */
 export async function indicator(page: Page, name: string, label: string): Promise<void> {
   const cell = page

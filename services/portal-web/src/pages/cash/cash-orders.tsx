@@ -5,13 +5,15 @@ import type { Cash, CashFilter, useCash } from "../../api/cash";
 import { exportCash } from "../../api/exports";
 import { CashLate, CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
+import { DenseCard } from "../../components/dense-card";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
 import { Money, moneyColumn } from "../../components/money";
-import { CASH_STATUSES, orderCount } from "../../format/cash-labels";
+import { StatusBadge } from "../../components/status-badge";
+import { CASH_STATUSES, cashDifference, orderCount } from "../../format/cash-labels";
 import { formatDay } from "../../format/day";
-import { choices } from "../../format/status-label";
+import { choices, statusLabel } from "../../format/status-label";
 import { OrderLink } from "./order-link";
 
 const COLUMNS: Column<Cash>[] = [
@@ -49,6 +51,7 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
       }
       list={cash}
       columns={COLUMNS}
+      card={(row) => <CashCard cash={row} />}
       rowKey={(row) => row.orderId}
       showsCount
       empty={
@@ -62,6 +65,26 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
     >
       {cash.rows.length > 0 && <ListedTotal listed={cash.rows} />}
     </ListSection>
+  );
+}
+
+/** A row on a phone. */
+function CashCard({ cash }: { cash: Cash }) {
+  const { expectedPaise, settledPaise } = cash;
+  return (
+    <DenseCard>
+      <OrderLink of={cash} />
+      <StatusBadge {...statusLabel(CASH_STATUSES, cash.status)} />
+      <span>
+        <WhereIsTheMoney cash={cash} />
+      </span>
+      <Money paise={settledPaise ?? expectedPaise ?? 0} />
+      {cash.differenceState && (
+        <Text span size="xs" c="var(--tone-bad)">
+          {cashDifference(cash)}
+        </Text>
+      )}
+    </DenseCard>
   );
 }
 
@@ -113,7 +136,7 @@ function WhereIsTheMoney({ cash }: { cash: Cash }) {
     return (
       <>
         Paid on {formatDay(remittance.paidOn)} with{" "}
-        <Anchor component={Link} to={`/cash-on-delivery/remittances/${remittance.id}`} size="sm">
+        <Anchor component={Link} to={`/cash-on-delivery/remittances/${remittance.id}`} inherit>
           {remittance.bankReference}
         </Anchor>
       </>

@@ -1,14 +1,14 @@
 import { type CashMonth, useRemittances } from "../../api/cash";
 import { EmptyState } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
-import { remittanceColumns } from "../../components/remittance-columns";
+import { remittanceCard, remittanceColumns } from "../../components/remittance-columns";
 import { orderCount } from "../../format/cash-labels";
 import { formatPaise } from "../../format/money";
 
-const COLUMNS = remittanceColumns(
-  (id) => `/v1/portal/remittances/${id}/orders.csv`,
-  (id) => `/cash-on-delivery/remittances/${id}`,
-);
+const csvUrl = (id: string) => `/v1/portal/remittances/${id}/orders.csv`;
+const path = (id: string) => `/cash-on-delivery/remittances/${id}`;
+const COLUMNS = remittanceColumns(csvUrl, path);
+const CARD = remittanceCard(csvUrl, path);
 
 /** The bank transfers of the delivery company. */
 export function Remittances({ months }: { months: CashMonth[] }) {
@@ -18,6 +18,7 @@ export function Remittances({ months }: { months: CashMonth[] }) {
       description={`What your delivery company paid out to you, newest first.${withoutTransfer(months)}`}
       list={useRemittances()}
       columns={COLUMNS}
+      card={CARD}
       rowKey={(row) => row.id}
       empty={
         <EmptyState title="No bank transfers yet">Each transfer appears here with its orders.</EmptyState>

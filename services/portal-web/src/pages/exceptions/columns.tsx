@@ -1,13 +1,15 @@
-import { Anchor, Text } from "@mantine/core";
+import { Anchor, Group, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import type { Exceptions } from "../../api/after-failure";
 import type { Order } from "../../api/orders";
 import type { Column } from "../../components/data-table";
+import { DenseCard } from "../../components/dense-card";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
 import { dayInWords, failureReason } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
-import { ListedStatus } from "../orders/order-badges";
+import { DeliveryBadge, ListedStatus } from "../orders/order-badges";
 import { Phone } from "../orders/order-parties";
 
 /** The columns of orders that need attention. */
@@ -30,14 +32,7 @@ export const COLUMNS: Column<Exceptions["data"][number]>[] = [
     key: "payment",
     header: "Payment",
     width: "13%",
-    render: ({ payment: { paymentType, codAmountPaise } }) =>
-      paymentType === "cod" ? (
-        <>
-          COD <Money paise={codAmountPaise ?? 0} />
-        </>
-      ) : (
-        "Prepaid"
-      ),
+    render: (order) => <Payment order={order} />,
   },
   {
     key: "since",
@@ -47,6 +42,50 @@ export const COLUMNS: Column<Exceptions["data"][number]>[] = [
     render: (order) => <Time at={order.since ?? order.updatedAt} relative />,
   },
 ];
+
+interface ExceptionCardProps {
+  order: Exceptions["data"][number];
+  /** Of the order's page. */
+  path: string;
+  /** Whose order it is, for the staff. */
+  business?: string;
+  select: ReactNode;
+}
+
+/** A row on a phone. The order's page has the rest. */
+export function ExceptionCard({ order, path, business, select }: ExceptionCardProps) {
+  const { customer, delivery, driver } = order;
+  const person = driver ?? customer;
+  return (
+    <DenseCard>
+      <Group gap={8} wrap="nowrap">
+        {select}
+        <Anchor component={Link} to={path} size="sm" fw={500} truncate>
+          {order.orderReference}
+        </Anchor>
+      </Group>
+      <DeliveryBadge status={order.status} />
+      <span>{[business, delivery.city, reasonOf(order)].filter(Boolean).join(", ")}</span>
+      <Time at={order.since ?? order.updatedAt} relative />
+      <span>
+        {driver && "Driver "}
+        {person.name} {person.phone && <Phone number={person.phone} inherit />}
+      </span>
+      <span>
+        <Payment order={order} />
+      </span>
+    </DenseCard>
+  );
+}
+
+function Payment({ order: { payment } }: { order: Order }) {
+  if (payment.paymentType !== "cod") return "Prepaid";
+  return (
+    <>
+      COD <Money paise={payment.codAmountPaise ?? 0} />
+    </>
+  );
+}
 
 function Name({ order }: { order: Order }) {
   return (

@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Group, NativeSelect, Paper, SegmentedControl, Text } from "@mantine/core";
 import { IconCircleCheck } from "@tabler/icons-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Decider, Decision, DecisionFilter, ExceptionKind, Exceptions } from "../../api/after-failure";
 import type { Order } from "../../api/orders";
 import { type Column, DataTable } from "../../components/data-table";
@@ -84,6 +84,8 @@ interface ExceptionsListProps<One extends Order> {
   page: { data: One[]; attemptsMax: number; hasMore: boolean } | undefined;
   isLoading: boolean;
   columns: Column<One>[];
+  /** A row on a phone, with what selects it. */
+  card: (order: One, select: ReactNode) => ReactNode;
   /** Nobody, if the reader must not decide. */
   decider: Decider<One> | undefined;
   /** Shown instead of an empty list. */
@@ -92,7 +94,7 @@ interface ExceptionsListProps<One extends Order> {
 
 /** Orders of one kind. Failed deliveries can be selected, to decide about them together. */
 export function ExceptionsList<One extends Order>(props: ExceptionsListProps<One>) {
-  const { kind, page, isLoading, columns, none } = props;
+  const { kind, page, isLoading, columns, card, none } = props;
   const decider = kind === "failed" ? props.decider : undefined;
   const [selected, setSelected] = useState<string[]>([]);
   const [action, setAction] = useState<Decision["action"] | null>(null);
@@ -139,6 +141,7 @@ export function ExceptionsList<One extends Order>(props: ExceptionsListProps<One
       <DataTable
         label={KIND_LABELS[kind]}
         columns={decider ? [select, ...columns] : columns}
+        card={(order) => card(order, decider && select.render(order))}
         rows={rows}
         rowKey={(order) => order.id}
         isLoading={isLoading}

@@ -8,7 +8,7 @@ import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
-import { COLUMNS } from "./columns";
+import { COLUMNS, ExceptionCard } from "./columns";
 import {
   Decisions,
   decisionOf,
@@ -51,6 +51,9 @@ export function Component() {
           page={exceptions.data}
           isLoading={exceptions.isPending}
           columns={COLUMNS}
+          card={(order, select) => (
+            <ExceptionCard order={order} path={`/orders/${order.id}`} select={select} />
+          )}
           decider={canDecide ? OWN_DECIDER : undefined}
           none={decision === "asked" ? NONE_ASKED : NONE[kind]}
         />

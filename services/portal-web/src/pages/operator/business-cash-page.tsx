@@ -15,7 +15,7 @@ import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
 import { moneyColumn } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
-import { remittanceColumns } from "../../components/remittance-columns";
+import { remittanceCard, remittanceColumns } from "../../components/remittance-columns";
 import { useUrlFilter } from "../../components/use-url-filter";
 import { orderCount } from "../../format/cash-labels";
 import { formatDay } from "../../format/day";
@@ -174,6 +174,7 @@ function Remittances({ businessId }: { businessId: string }) {
       description="What was paid out to the business, newest first."
       list={useRemittancesOf(businessId)}
       columns={remittanceColumns(csvUrl)}
+      card={remittanceCard(csvUrl)}
       rowKey={(row) => row.id}
       empty={<EmptyState title="No bank transfers yet">Recorded transfers appear here.</EmptyState>}
     />

@@ -3,6 +3,7 @@ import { IconBuildingStore } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router-dom";
 import { type Business, type BusinessFilter, useBusinesses } from "../../api/operator-businesses";
 import type { Column } from "../../components/data-table";
+import { DenseCard } from "../../components/dense-card";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ListFrame } from "../../components/list-section";
 import { Money } from "../../components/money";
@@ -33,8 +34,7 @@ const COLUMNS: Column<Business>[] = [
     header: "Balance",
     width: "13%",
     align: "end",
-    render: ({ balancePaise }) =>
-      typeof balancePaise === "number" ? <Money paise={balancePaise} /> : "Unavailable",
+    render: (business) => <Balance business={business} />,
   },
   {
     key: "orders",
@@ -47,8 +47,7 @@ const COLUMNS: Column<Business>[] = [
     key: "last",
     header: "Last order",
     width: "12%",
-    render: ({ lastOrderAt, recentOrders }) =>
-      typeof recentOrders === "number" ? <Time at={lastOrderAt} never="None" relative /> : "Unavailable",
+    render: (business) => <LastOrder business={business} />,
   },
   {
     key: "since",
@@ -78,12 +77,43 @@ export function Component() {
         list={useBusinesses(filter)}
         failed="The businesses could not be loaded"
         columns={COLUMNS}
+        card={(business) => <BusinessCard business={business} />}
         rowKey={(business) => business.id}
         showsCount
         empty={<NoBusinesses isFiltered={isFiltered} onClear={() => change(null)} />}
       />
     </>
   );
+}
+
+/** A row on a phone. The page of the business has the rest. */
+function BusinessCard({ business }: { business: Business }) {
+  const { id, name, status, subscription, recentOrders } = business;
+  return (
+    <DenseCard>
+      <Anchor component={Link} to={`/operator/businesses/${id}`} size="sm" fw={500}>
+        {name}
+      </Anchor>
+      <StatusBadge {...statusLabel(BUSINESS_STATUSES, status)} />
+      <span>{business.ownerEmail}</span>
+      <StatusBadge {...statusLabel(SUBSCRIPTION_STATES, subscription)} />
+      <span>
+        {recentCount(recentOrders)} in 30 days, last <LastOrder business={business} />
+      </span>
+      <span>
+        <Balance business={business} />
+      </span>
+    </DenseCard>
+  );
+}
+
+function Balance({ business: { balancePaise } }: { business: Business }) {
+  return typeof balancePaise === "number" ? <Money paise={balancePaise} /> : "Unavailable";
+}
+
+function LastOrder({ business: { lastOrderAt, recentOrders } }: { business: Business }) {
+  if (typeof recentOrders !== "number") return "Unavailable";
+  return <Time at={lastOrderAt} never="None" relative />;
 }
 
 /** Stored in the URL, so that going back from a business restores the list. `null` clears it. */

@@ -12,7 +12,7 @@ import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { SearchField } from "../../components/search-field";
 import { useUrlFilter } from "../../components/use-url-filter";
-import { COLUMNS } from "../exceptions/columns";
+import { COLUMNS, ExceptionCard } from "../exceptions/columns";
 import {
   Decisions,
   decisionOf,
@@ -62,6 +62,9 @@ export function Component() {
           page={exceptions.data}
           isLoading={exceptions.isPending}
           columns={COLUMNS_OF_ALL}
+          card={(order, select) => (
+            <ExceptionCard order={order} path={path(order)} business={order.business.name} select={select} />
+          )}
           decider={canDecide ? STAFF_DECIDER : undefined}
           none={filter.area ? NONE_THERE : decision === "asked" ? NONE_ASKED : NO_EXCEPTIONS[kind]}
         />
@@ -78,11 +81,16 @@ const COLUMNS_OF_ALL: Column<ExceptionOfAll>[] = [
   ...COLUMNS.filter(({ key }) => key !== "order"),
 ];
 
-function Name({ order: { id, orderReference, customer, business } }: { order: ExceptionOfAll }) {
+function path({ id }: ExceptionOfAll): string {
+  return `/operator/orders?search=${id}`;
+}
+
+function Name({ order }: { order: ExceptionOfAll }) {
+  const { business, customer } = order;
   return (
     <div style={{ overflowWrap: "anywhere" }}>
-      <Anchor component={Link} to={`/operator/orders?search=${id}`} size="sm" fw={500}>
-        {orderReference}
+      <Anchor component={Link} to={path(order)} size="sm" fw={500}>
+        {order.orderReference}
       </Anchor>
       <Text size="xs" c="dimmed">
         <Anchor component={Link} to={`/operator/businesses/${business.id}`} inherit>

@@ -5,6 +5,7 @@ import type { PagedList } from "../../api/list";
 import type { Order } from "../../api/orders";
 import type { Mode } from "../../api/types";
 import type { Column } from "../../components/data-table";
+import { DenseCard } from "../../components/dense-card";
 import linked from "../../components/linked-rows.module.css";
 import { ListFrame } from "../../components/list-section";
 import { Money } from "../../components/money";
@@ -132,12 +133,12 @@ function Payment({ order }: { order: Order }) {
   );
 }
 
-/** A row on a phone: three lines of at most 80 pixels together. */
+/** A row on a phone. */
 export function OrderCard({ order, path }: RowProps) {
   const { mode, payment, customer, delivery, refundedPaise } = order;
   const isCod = payment.paymentType === "cod";
   return (
-    <div className={classes.card}>
+    <DenseCard>
       <Anchor component={Link} to={path} className={linked.open} size="sm" fw={500}>
         {order.orderReference}
       </Anchor>
@@ -167,7 +168,7 @@ export function OrderCard({ order, path }: RowProps) {
           )}
         </span>
       )}
-    </div>
+    </DenseCard>
   );
 }
 

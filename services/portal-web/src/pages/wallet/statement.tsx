@@ -1,5 +1,5 @@
 import { entriesCsvUrl, useEntries, useStatementTotals } from "../../api/wallet";
-import { entryColumns } from "../../components/entry-columns";
+import { EntryCard, entryColumns } from "../../components/entry-columns";
 import { Statement } from "../../components/statement";
 import { useEntryFilter } from "../../components/use-entry-filter";
 import { ENTRY_HINTS } from "../../format/entry-labels";
@@ -18,6 +18,7 @@ export function OwnStatement() {
       totals={totals}
       csvUrl={entriesCsvUrl("/v1/portal/wallet", filter)}
       columns={COLUMNS}
+      card={(entry) => <EntryCard entry={entry} />}
       hints={ENTRY_HINTS}
     />
   );
