@@ -76,8 +76,7 @@ pub async fn find_anywhere(unit: &Unit, text: &str, max: usize) -> Result<Vec<Or
 }
 
 /// The placed orders of all businesses that a search text finds, in a status and created in a period, if given; without a text, all
-/// of them. The first page
-/// begins with the exact matches, which no later page repeats; the others follow from the newest on.
+/// of them. The first page begins with the exact matches, which no later page repeats; the others follow from the newest on.
 pub async fn search_anywhere(
     state: &State,
     text: &str,

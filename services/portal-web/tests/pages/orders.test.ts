@@ -287,6 +287,12 @@ test("a cash order is simulated to its end, including its cash, while its page i
   const outcome = page.getByRole("region", { name: "Outcome" });
   await expect(outcome.getByRole("heading", { name: /^Delivered on \d/ })).toBeVisible();
   await expect(outcome.getByText("Cash on delivery ₹1,549.00: cash settled")).toBeVisible();
+  // The outcome comes first, then the delivery; webhooks and the request are behind the second tab.
+  await expect(page.getByRole("main").getByRole("region").first()).toHaveAccessibleName("Outcome");
+  await expect(page.getByRole("tab")).toHaveText(["Delivery", "Developers"]);
+  await expect(page.getByRole("tab", { name: "Delivery" })).toHaveAttribute("aria-selected", "true");
+  for (const name of ["Webhooks", "Accepted request"])
+    await expect(page.getByRole("region", { name })).toHaveCount(0);
   await check(page, "order-cod", { bothSizes: true });
 });
 
