@@ -7,6 +7,9 @@ use utoipa::openapi::OpenApi;
 use crate::audit::domain::Action;
 use crate::domain::{OperatorPermission, Part, Permission};
 
+/// Calls of the operator below it are about one business.
+const OF_BUSINESS: &str = "/v1/operator/businesses/{id}";
+
 /// A call: the router serves it, the guards check it, and the OpenAPI document describes it as its row says.
 pub(crate) struct Call {
     pub(crate) method: Method,
@@ -50,6 +53,8 @@ pub(crate) enum Rule {
     NotClosing,
     /// Refused once the completion of a closing has begun, and afterwards.
     NotClosed,
+    /// A change that a closed business still allows: it reads, erases or ends something, or pays out money that arrived late.
+    AlsoClosed,
     /// Answers also if the page shows another person: the page learns from it who is logged in now.
     AnyPage,
     /// The handler reads the query and refuses unknown parameters. The other calls accept none.
@@ -65,6 +70,16 @@ pub(crate) enum Rule {
 impl Call {
     pub(crate) fn has(&self, rule: Rule) -> bool {
         self.rules.contains(&rule)
+    }
+
+    /// Whether a closed business refuses it. Its reads stay, and so does what people do with their own account.
+    pub(crate) fn ends_with_business(&self) -> bool {
+        let is_of_business = match self.who {
+            Who::User(permission) => permission != Permission::UseAccount,
+            Who::Operator(_) => self.path.starts_with(OF_BUSINESS),
+            Who::Anybody(_) | Who::Person | Who::Console => false,
+        };
+        is_of_business && self.method != Method::GET && !self.has(Rule::AlsoClosed)
     }
 
     /// Whether sites with this part serve it.

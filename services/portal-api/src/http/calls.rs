@@ -62,7 +62,7 @@ calls! {
     DELETE "/v1/portal/second-factor/passkeys/{id}" passkeys::remove:
         User(UseAccount), Recent, NotSingleSignOn;
     DELETE "/v1/portal/users/{id}/second-factor" second_factor::reset_by_owner:
-        User(ManageUsers), Recent, NotSingleSignOn;
+        User(ManageUsers), Recent, NotSingleSignOn, AlsoClosed;
     PUT "/v1/portal/password" password::change: User(UseAccount), NotSingleSignOn;
     GET "/v1/portal/email" email::read: User(UseAccount), NotSingleSignOn;
     PUT "/v1/portal/email" email::change: User(UseAccount), Recent, NotSingleSignOn;
@@ -89,13 +89,13 @@ calls! {
     POST "/v1/portal/invitations/accept" invitations::accept: Anybody(Portal);
     // The team.
     GET "/v1/portal/users" users::list: User(ManageUsers), Query;
-    PATCH "/v1/portal/users/{id}" users::change: User(ManageUsers), Recent;
-    DELETE "/v1/portal/users/{id}" users::remove: User(ManageUsers), Recent;
-    POST "/v1/portal/users/{id}/link" users::link: User(ManageUsers), Recent;
-    DELETE "/v1/portal/users/{id}/sessions" users::end_sessions: User(ManageUsers);
+    PATCH "/v1/portal/users/{id}" users::change: User(ManageUsers), Recent, AlsoClosed;
+    DELETE "/v1/portal/users/{id}" users::remove: User(ManageUsers), Recent, AlsoClosed;
+    POST "/v1/portal/users/{id}/link" users::link: User(ManageUsers), Recent, AlsoClosed;
+    DELETE "/v1/portal/users/{id}/sessions" users::end_sessions: User(ManageUsers), AlsoClosed;
     GET "/v1/portal/invitations" invitations::list: User(ManageUsers), Query;
     POST "/v1/portal/invitations" invitations::create: User(ManageUsers), Recent;
-    DELETE "/v1/portal/invitations/{id}" invitations::withdraw: User(ManageUsers);
+    DELETE "/v1/portal/invitations/{id}" invitations::withdraw: User(ManageUsers), AlsoClosed;
     GET "/v1/portal/audit-log" audit_log::list: User(ReadAuditLog), Query;
     GET "/v1/portal/audit-log.csv" audit_log::export_csv: User(ReadAuditLog), Recent, Query;
     GET "/v1/portal/audit-log.jsonl" audit_log::export_json_lines: User(ReadAuditLog), Recent, Query;
@@ -113,7 +113,7 @@ calls! {
     // Keys. Those of live mode also need a recent authentication: their handlers check it, as the mode decides.
     GET "/v1/portal/api-keys" api_keys::list: User(ReadKeys), Query;
     POST "/v1/portal/api-keys" api_keys::create: User(ManageIntegration), NotClosing;
-    POST "/v1/portal/api-keys/{id}/revoke" api_keys::revoke: User(ManageIntegration);
+    POST "/v1/portal/api-keys/{id}/revoke" api_keys::revoke: User(ManageIntegration), AlsoClosed;
     POST "/v1/portal/api-keys/{id}/rotate" api_keys::rotate: User(ManageIntegration), NotClosing;
     // Orders. The list of events and the stream contain no personal data.
     GET "/v1/portal/events" events::list: User(ReadOrders), Query;
@@ -124,17 +124,19 @@ calls! {
     GET "/v1/portal/orders/{id}/evidence" orders::evidence: User(ReadOrders), Masked;
     POST "/v1/portal/orders/{id}/simulate" orders::simulate: User(ManageIntegration), Masked;
     GET "/v1/portal/orders/{id}/request" order_request::request: User(ReadOrders), Masked;
-    POST "/v1/portal/orders/{id}/cancel" order_cancel::cancel: User(CancelOrders), Masked;
+    POST "/v1/portal/orders/{id}/cancel" order_cancel::cancel: User(CancelOrders), Masked, AlsoClosed;
     GET "/v1/portal/exceptions" after_failure::list: User(ReadOrders), Query, Masked;
     POST "/v1/portal/orders/{id}/reattempt" after_failure::reattempt: User(CancelOrders), Masked;
-    POST "/v1/portal/orders/{id}/return" after_failure::request_return: User(CancelOrders), Masked;
+    POST "/v1/portal/orders/{id}/return" after_failure::request_return:
+        User(CancelOrders), Masked, AlsoClosed;
     POST "/v1/portal/orders/{id}/delivery-code" orders::issue_delivery_code: User(CorrectDeliveries);
     POST "/v1/portal/orders/{id}/delivery-details" after_failure::correct: User(CorrectDeliveries), Masked;
     // Irreversible.
     POST "/v1/portal/orders/{id}/erase-personal-data" personal_data::erase_one:
-        User(ErasePersonalData), Masked;
+        User(ErasePersonalData), Masked, AlsoClosed;
     GET "/v1/portal/personal-data-erasure" personal_data::latest: User(ReadBusiness);
-    POST "/v1/portal/personal-data-erasure" personal_data::erase_all: User(ErasePersonalData), Recent;
+    POST "/v1/portal/personal-data-erasure" personal_data::erase_all:
+        User(ErasePersonalData), Recent, AlsoClosed;
     // Money.
     GET "/v1/portal/wallet" wallet::read: User(ReadMoney);
     GET "/v1/portal/wallet/entries" statement::entries: User(ReadMoney), Query;
@@ -151,18 +153,18 @@ calls! {
     GET "/v1/portal/remittances/{id}" remittances::read: User(ReadMoney);
     GET "/v1/portal/remittances/{id}/orders.csv" remittances::export: User(ReadMoney);
     // Exports. The permission is that of the list; the handler of the file checks those of its content.
-    POST "/v1/portal/orders/exports" exports::of_orders: User(ReadOrders), Query;
-    POST "/v1/portal/cod/exports" exports::of_cash: User(ReadMoney), Query;
+    POST "/v1/portal/orders/exports" exports::of_orders: User(ReadOrders), Query, AlsoClosed;
+    POST "/v1/portal/cod/exports" exports::of_cash: User(ReadMoney), Query, AlsoClosed;
     GET "/v1/portal/exports" exports::list: User(ReadOrders);
     GET "/v1/portal/exports/{id}" exports::read: User(ReadOrders);
-    DELETE "/v1/portal/exports/{id}" exports::remove: User(ReadOrders);
+    DELETE "/v1/portal/exports/{id}" exports::remove: User(ReadOrders), AlsoClosed;
     GET "/v1/portal/exports/{id}/file" exports::file: User(ReadOrders);
     // Webhooks. Endpoints of live mode also need a recent authentication, as keys.
     GET "/v1/portal/webhook-endpoints" webhook_endpoints::list: User(ReadWebhooks), Query;
     POST "/v1/portal/webhook-endpoints" webhook_endpoints::create: User(ManageIntegration), NotClosing;
     GET "/v1/portal/webhook-endpoints/{id}" webhook_endpoints::read: User(ReadWebhooks);
     PATCH "/v1/portal/webhook-endpoints/{id}" webhook_endpoints::update: User(ManageIntegration);
-    DELETE "/v1/portal/webhook-endpoints/{id}" webhook_endpoints::remove: User(ManageIntegration);
+    DELETE "/v1/portal/webhook-endpoints/{id}" webhook_endpoints::remove: User(ManageIntegration), AlsoClosed;
     POST "/v1/portal/webhook-endpoints/{id}/test" webhook_endpoints::test: User(ManageIntegration);
     POST "/v1/portal/webhook-endpoints/{id}/parked/replay" webhook_endpoints::replay_parked:
         User(ManageIntegration);
@@ -208,7 +210,7 @@ calls! {
     GET "/v1/portal/single-sign-on" settings::read: User(ManageSingleSignOn);
     PUT "/v1/portal/single-sign-on" settings::put: User(ManageSingleSignOn), Recent, NotSingleSignOn;
     DELETE "/v1/portal/single-sign-on" settings::remove:
-        User(ManageSingleSignOn), Recent, NotSingleSignOn;
+        User(ManageSingleSignOn), Recent, NotSingleSignOn, AlsoClosed;
     POST "/v1/portal/single-sign-on/test" settings::test: User(ManageSingleSignOn);
     // Single sign-on of the staff. Its handler checks the session that it confirms or links.
     POST "/v1/operator/sso/log-ins" of_staff::start: Anybody(Console);
@@ -245,7 +247,7 @@ calls! {
     DELETE "/v1/operator/staff/{id}/second-factor" second_factor::reset_staff:
         Operator(ManageStaff), Recent;
     DELETE "/v1/operator/businesses/{id}/users/{user}/second-factor" second_factor::reset_by_support:
-        Operator(IssuePasswordResets), Recent;
+        Operator(IssuePasswordResets), Recent, AlsoClosed;
     POST "/v1/operator/password-links/look-up" staff_links::look_up: Anybody(Console);
     POST "/v1/operator/password-links/use" staff_links::set_password: Anybody(Console);
     // Names and amounts of businesses, without their people.
@@ -256,7 +258,7 @@ calls! {
     PUT "/v1/operator/businesses/{id}/contact" contact::write_for_operator: Operator(ChangeBusinesses);
     GET "/v1/operator/businesses/{id}/notes" staff_notes::list:
         Operator(ReadBusinesses), Query, Logged(BusinessRead);
-    POST "/v1/operator/businesses/{id}/notes" staff_notes::add: Operator(ChangeBusinesses);
+    POST "/v1/operator/businesses/{id}/notes" staff_notes::add: Operator(ChangeBusinesses), AlsoClosed;
     GET "/v1/operator/businesses/{id}/health" operator_health::health: Operator(ReadBusinesses);
     GET "/v1/operator/businesses/{id}/orders" operator_orders::of_business:
         Operator(ReadOrders), Query, Logged(OrdersRead);
@@ -270,13 +272,13 @@ calls! {
     POST "/v1/operator/businesses/{id}/orders/{order}/reattempt" after_failure::reattempt_for_operator:
         Operator(ChangeBusinesses);
     POST "/v1/operator/businesses/{id}/orders/{order}/return" after_failure::return_for_operator:
-        Operator(ChangeBusinesses);
+        Operator(ChangeBusinesses), AlsoClosed;
     GET "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::latest_of:
         Operator(ReadBusinesses);
     POST "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::erase_all_of:
-        Operator(ErasePersonalData), Recent;
+        Operator(ErasePersonalData), Recent, AlsoClosed;
     // Money, live access and the status.
-    PATCH "/v1/operator/businesses/{id}" businesses::change: Operator(ChangeBusinesses), Recent;
+    PATCH "/v1/operator/businesses/{id}" businesses::change: Operator(ChangeBusinesses), Recent, AlsoClosed;
     // Nothing personal: the contact of the business is elsewhere.
     GET "/v1/operator/businesses/{id}/closing" closing::read_for_operator: Operator(ReadBusinesses);
     POST "/v1/operator/businesses/{id}/closing" closing::begin_for_operator:
@@ -284,10 +286,11 @@ calls! {
     DELETE "/v1/operator/businesses/{id}/closing" closing::withdraw_for_operator:
         Operator(ChangeBusinesses), Recent;
     POST "/v1/operator/businesses/{id}/closing/complete" closing::complete:
-        Operator(ChangeBusinesses), Recent;
+        Operator(ChangeBusinesses), Recent, AlsoClosed;
     POST "/v1/operator/businesses/{id}/wallet/credits" operator_wallet::credit:
         Operator(CreditWallets), Recent;
-    POST "/v1/operator/businesses/{id}/wallet/debits" operator_wallet::debit: Operator(CreditWallets), Recent;
+    POST "/v1/operator/businesses/{id}/wallet/debits" operator_wallet::debit:
+        Operator(CreditWallets), Recent, AlsoClosed;
     GET "/v1/operator/businesses/{id}/wallet/entries" statement::entries_for_operator:
         Operator(ReadBusinesses), Query;
     GET "/v1/operator/businesses/{id}/wallet/entries.csv" statement::export_for_operator:
@@ -296,7 +299,7 @@ calls! {
         Operator(ReadBusinesses), Query;
     PUT "/v1/operator/approval-limit" approvals::set_limit: Operator(ManageStaff), Recent;
     POST "/v1/operator/businesses/{id}/password-resets" password_resets::issue:
-        Operator(IssuePasswordResets), Recent;
+        Operator(IssuePasswordResets), Recent, AlsoClosed;
     GET "/v1/operator/businesses/{id}/users" users::list_for_operator:
         Operator(ReadUsers), Query, Logged(UsersRead);
     GET "/v1/operator/businesses/{id}/audit-log" audit_log::list_for_operator:
@@ -305,20 +308,22 @@ calls! {
     GET "/v1/operator/cod" cash::of_all: Operator(ReadCash), Query;
     GET "/v1/operator/cod/discrepancies" cash::discrepancies: Operator(ReadCash), Query;
     GET "/v1/operator/businesses/{id}/cod" cash::of_business_for_operator: Operator(ReadCash), Query;
-    PUT "/v1/operator/businesses/{id}/cod/{order}/difference" cash::assign_difference: Operator(CreditWallets);
+    PUT "/v1/operator/businesses/{id}/cod/{order}/difference" cash::assign_difference:
+        Operator(CreditWallets), AlsoClosed;
     GET "/v1/operator/businesses/{id}/remittances" remittances::list_for_operator: Operator(ReadCash), Query;
     POST "/v1/operator/businesses/{id}/remittances" remittances::create:
-        Operator(CreditWallets), Recent, LongBody;
+        Operator(CreditWallets), Recent, LongBody, AlsoClosed;
     POST "/v1/operator/businesses/{id}/remittances/check" remittances::check:
-        Operator(CreditWallets), LongBody;
+        Operator(CreditWallets), LongBody, AlsoClosed;
     GET "/v1/operator/businesses/{id}/remittances/{remittance}" remittances::read_for_operator:
         Operator(ReadCash);
     GET "/v1/operator/businesses/{id}/remittances/{remittance}/orders.csv" remittances::export_for_operator:
         Operator(ReadCash);
     // Exports, as those of users. Those of orders have customers' data.
     POST "/v1/operator/businesses/{id}/orders/exports" exports::of_orders_for_operator:
-        Operator(ReadOrders), Recent, Query;
-    POST "/v1/operator/businesses/{id}/cod/exports" exports::of_cash_for_operator: Operator(ReadCash), Query;
+        Operator(ReadOrders), Recent, Query, AlsoClosed;
+    POST "/v1/operator/businesses/{id}/cod/exports" exports::of_cash_for_operator:
+        Operator(ReadCash), Query, AlsoClosed;
     GET "/v1/operator/exports" exports::list
         as "listExportsOfStaff" "List the own exports, newest first": Operator(ReadCash);
     GET "/v1/operator/exports/{id}" exports::read

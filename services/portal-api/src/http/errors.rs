@@ -278,6 +278,7 @@ pub(crate) fn accept_invitation(error: AcceptInvitationError) -> ApiError {
         AcceptInvitationError::Invalid => invitation_invalid(),
         AcceptInvitationError::LikeEmail => password_is_email(),
         AcceptInvitationError::NotActive => invitation_of_inactive(),
+        AcceptInvitationError::Closed => business_closed(),
         AcceptInvitationError::EmailTaken => ApiError::new(
             StatusCode::CONFLICT,
             "email_taken",

@@ -144,16 +144,15 @@ pub(crate) async fn of_user(
     Ok(response)
 }
 
-/// The rules about a closing.
-async fn require_open(call: &Call, state: &State, business: BusinessId) -> Result<(), ApiError> {
-    let while_open = call.has(Rule::NotClosing);
-    if !while_open && !call.has(Rule::NotClosed) {
+/// What a closing refuses, of users and of the operator.
+pub(crate) async fn require_open(call: &Call, state: &State, business: BusinessId) -> Result<(), ApiError> {
+    if !call.ends_with_business() {
         return Ok(());
     }
     match closing::find(state, business).await? {
         Some(found) if found.completed_at.is_some() => Err(errors::business_closed()),
-        Some(_) if while_open => Err(errors::business_closing()),
-        Some(found) if found.ending_at.is_some() => Err(errors::closing_ends()),
+        Some(_) if call.has(Rule::NotClosing) => Err(errors::business_closing()),
+        Some(found) if found.ending_at.is_some() && call.has(Rule::NotClosed) => Err(errors::closing_ends()),
         _ => Ok(()),
     }
 }

@@ -18,7 +18,7 @@ use crate::http::audited::request_id;
 use crate::http::call::{Call, Rule, Who};
 use crate::http::caller::{address, require_recent};
 use crate::http::errors;
-use crate::http::guard::{forbid_caching, is_read, publish_change, state_of};
+use crate::http::guard::{forbid_caching, is_read, publish_change, require_open, state_of};
 use crate::http::operator_caller::{self, OperatorCallerFound};
 use crate::http::operator_records::{Refused, record_read, record_refusal, refused_in};
 use crate::state::State;
@@ -49,6 +49,9 @@ pub(crate) async fn of_operator(
     }
     // Paths below a business change that business.
     let business = operator_caller::business_of(request.request());
+    if let Some(business) = business {
+        require_open(call, &state, business).await?;
+    }
     let changed = business.filter(|_| !is_read(&request));
     request.extensions_mut().insert(author.clone());
     request.extensions_mut().insert(role);

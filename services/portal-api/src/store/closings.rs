@@ -37,6 +37,14 @@ pub(crate) async fn find(
     row.map(Closing::try_from).transpose()
 }
 
+/// Whether its closing is completed. Exact while the business is locked.
+pub(crate) async fn is_closed(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+) -> Result<bool, StoreError> {
+    Ok(find(conn, business).await?.is_some_and(|closing| closing.completed_at.is_some()))
+}
+
 /// The caller has locked the business, and found no closing.
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, closing: &Closing) -> Result<(), StoreError> {
     let row = ClosingRow {

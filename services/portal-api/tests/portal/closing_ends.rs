@@ -24,6 +24,20 @@ async fn is_past_withdrawal(owner: &mut Owner, operator: &mut Client) {
     assert_eq!(live_access(operator, &owner.business).await, "inactive");
 }
 
+/// The entries in each of both audit logs.
+async fn completions_begun(operator: &mut Client, business: &str) -> usize {
+    let of_business = format!("{}/audit-log", of_operator(business));
+    let of_staff = format!("/v1/operator/audit-log?businessId={business}");
+    let mut counts = Vec::new();
+    for log in [of_business, of_staff] {
+        let log = operator.get(&log).await.body;
+        let entries = log["data"].as_array().unwrap().iter();
+        counts.push(entries.filter(|entry| entry["action"] == "business.closing_completion_begun").count());
+    }
+    assert_eq!(counts[0], counts[1]);
+    counts[0]
+}
+
 #[tokio::test]
 async fn a_closing_whose_keys_end_is_not_withdrawn() {
     let portal = Portal::start().await;
@@ -40,6 +54,8 @@ async fn a_closing_whose_keys_end_is_not_withdrawn() {
     assert!(ending["state"] == "open" && ending["endingAt"].is_string(), "{ending}");
     is_past_withdrawal(&mut owner, &mut operator).await;
 
+    assert_eq!(completions_begun(&mut operator, &business).await, 1);
+
     // The operator takes the closing over. Its keys still end.
     assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
     assert_eq!(operator.post(&closing, json!({ "reason": "Contract ended" })).await.status, 204);
@@ -55,6 +71,7 @@ async fn a_closing_whose_keys_end_is_not_withdrawn() {
         (&json!("completed"), &ending["endingAt"]),
         "{closed}"
     );
+    assert_eq!(completions_begun(&mut operator, &business).await, 1, "the repeated call begins none");
 }
 
 #[tokio::test]
@@ -80,6 +97,7 @@ async fn a_completion_whose_closing_is_withdrawn_meanwhile_changes_nothing() {
     settled(&portal, &business, 0);
     let read = owner.client.get(CLOSING).await.body;
     assert_eq!((&read["state"], &read["endingAt"]), (&json!("not_begun"), &Value::Null), "{read}");
+    assert_eq!(completions_begun(&mut operator, &business).await, 0);
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ mod business_sso_members;
 mod business_sso_people;
 mod business_sso_settings;
 mod client;
+mod closed_business;
 mod closing_ends;
 mod closings;
 mod confirmed_sessions;

@@ -147,6 +147,9 @@ pub(crate) enum Action {
     /// By an owner or the operator.
     #[strum(serialize = "business.closing_withdrawn")]
     BusinessClosingWithdrawn,
+    /// By the operator. From then on nobody withdraws it.
+    #[strum(serialize = "business.closing_completion_begun")]
+    BusinessClosingCompletionBegun,
     /// By the operator.
     #[strum(serialize = "business.closed")]
     BusinessClosed,

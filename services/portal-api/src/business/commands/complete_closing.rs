@@ -54,7 +54,7 @@ pub(crate) async fn complete_closing(
             Some(_) => CompleteClosingError::StillOpen(open),
         });
     }
-    begin_end(state, business).await?;
+    begin_end(state, business, author).await?;
     revoke_keys(state, business, author).await?;
     delete_endpoints(state, business, author).await?;
     // A call that was on its way may have moved money or made a key.
@@ -68,7 +68,7 @@ pub(crate) async fn complete_closing(
 }
 
 /// The closing cannot be withdrawn from its commit on. Can be repeated.
-async fn begin_end(state: &State, business: BusinessId) -> Result<(), CompleteClosingError> {
+async fn begin_end(state: &State, business: BusinessId, author: &Author) -> Result<(), CompleteClosingError> {
     let now = state.unit.clock.now();
     state
         .unit
@@ -78,6 +78,9 @@ async fn begin_end(state: &State, business: BusinessId) -> Result<(), CompleteCl
             let found = closings::find(conn, business).await?.ok_or(CompleteClosingError::NotBegun)?;
             if found.ending_at.is_none() {
                 closings::begin_end(conn, business, now).await?;
+                let target = Target::new(TargetKind::Business, business);
+                let event = AuditEvent::new(Action::BusinessClosingCompletionBegun).on(target);
+                write_audit(conn, state, business, author, &event).await?;
             }
             Ok(())
         })

@@ -18,7 +18,7 @@ use crate::single_sign_on::commands::user_from_sso::{self, SsoUser};
 use crate::single_sign_on::domain::BusinessSso;
 use crate::single_sign_on::store::sso_users;
 use crate::state::State;
-use crate::store::{business_sso, businesses, user_sessions};
+use crate::store::{business_sso, businesses, closings, user_sessions};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BusinessSsoError {
@@ -128,7 +128,8 @@ async fn log_in(
         .database
         .transaction(async |conn| {
             let found = businesses::find_for_update(conn, business).await?.ok_or(BusinessSsoError::Off)?;
-            let is_active = found.status == BusinessStatus::Active;
+            let is_closed = closings::is_closed(conn, business).await?;
+            let is_active = found.status == BusinessStatus::Active && !is_closed;
             let sso = still_configured(conn, business, before).await?;
             let found =
                 user_from_sso::find_or_provision(conn, state, (business, &sso, is_active), identity, by)

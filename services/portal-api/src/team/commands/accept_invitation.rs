@@ -17,7 +17,7 @@ use crate::business::domain::BusinessStatus;
 use crate::domain::{Invitation, Membership, Role, UserAccount};
 use crate::single_sign_on::commands::sso_required::{self, SsoRequiredError};
 use crate::state::State;
-use crate::store::{businesses, users};
+use crate::store::{businesses, closings, users};
 use crate::team::commands::owners::mail_other_owners;
 use crate::team::store::invitations;
 
@@ -37,6 +37,8 @@ pub(crate) enum AcceptInvitationError {
     Invalid,
     #[error("the business is not active")]
     NotActive,
+    #[error("the business is closed")]
+    Closed,
     #[error("the e-mail address already has an account")]
     EmailTaken,
     #[error("the password is the e-mail address")]
@@ -112,6 +114,10 @@ pub(crate) async fn consume(
     let business = businesses::find_for_update(conn, invitation.business).await?;
     if business.ok_or(AcceptInvitationError::Invalid)?.status != BusinessStatus::Active {
         return Err(AcceptInvitationError::NotActive);
+    }
+    // The invitation may be older than the closing.
+    if closings::is_closed(conn, invitation.business).await? {
+        return Err(AcceptInvitationError::Closed);
     }
     // It may have been accepted, withdrawn or replaced since.
     let removed = invitations::remove(conn, invitation.business, invitation.id).await?;

@@ -78,6 +78,7 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "business.contact_changed": "Contact of the business changed",
     "business.closing_begun": "Closing of the business begun",
     "business.closing_withdrawn": "Closing of the business withdrawn",
+    "business.closing_completion_begun": "Completion of the closing begun",
     "business.closed": "Business closed",
     "business.erased": "Business erased",
     "single_sign_on.changed": "Single sign-on set up",

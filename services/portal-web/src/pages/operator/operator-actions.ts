@@ -30,6 +30,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "business.contact_changed": "Contact of the business changed",
   "business.closing_begun": "Closing of a business begun",
   "business.closing_withdrawn": "Closing of a business withdrawn",
+  "business.closing_completion_begun": "Completion of a closing begun",
   "business.closed": "Business closed",
   "staff_note.added": "Note about a business added",
   "password.reset_issued": "Reset link created",
