@@ -117,6 +117,19 @@ pub(crate) async fn remove(conn: &mut AsyncPgConnection, business: BusinessId) -
     if removed == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }
 }
 
+/// The businesses that are closed and not erased, at most `max`, the last one first. Covers all businesses.
+pub(crate) async fn closed(conn: &mut AsyncPgConnection, max: i64) -> Result<Vec<BusinessId>, StoreError> {
+    let ids: Vec<String> = closings::table
+        .filter(closings::completed_at.is_not_null())
+        .filter(closings::erased_at.is_null())
+        .order(closings::completed_at.desc())
+        .limit(max)
+        .select(closings::business_id)
+        .load(conn)
+        .await?;
+    ids.iter().map(|id| stored("closings.business_id", id)).collect()
+}
+
 /// At most `max` businesses whose data is to be erased. Covers all businesses.
 pub(crate) async fn due(
     conn: &mut AsyncPgConnection,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use diesel_async::SimpleAsyncConnection;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answers::ORDER;
 use crate::business_sso::Scene;
@@ -159,4 +159,42 @@ async fn a_provider_adds_nobody_to_a_closed_business() {
     let new = json!({ "sub": "person-2", "email": "new@shop.example" });
     let refused = scene.log_in(&mut scene.portal.stranger(), &new).await;
     assert_eq!((refused.status, refused.code()), (403, "business_not_active"), "{refused:?}");
+}
+
+/// Such as a top-up that was begun before the closing and paid after it.
+#[tokio::test]
+async fn the_operator_sees_and_pays_out_money_that_arrived_after_the_closing() {
+    let portal = Portal::start().await;
+    let (owner, mut operator) = (closing_owner(&portal).await, portal.operator());
+    complete(&portal, &owner.business).await;
+    let (open, business) = (portal.owner("owner@other.example").await.business, &owner.business);
+    let low = |id: &str, paise: i64| json!({ "businessId": id, "balancePaise": paise });
+    let attention = json!({ "lowBalances": [low(business, 0), low(&open, 10)], "lateCash": [] });
+    portal.peers.answer("GET /wallet/internal/attention", 200, attention);
+    let balances = "POST /wallet/internal/balances";
+    for (paise, expected) in [
+        (0, json!([])),
+        (700, json!([{ "businessId": business, "name": "Corner Shop", "balancePaise": 700 }])),
+    ] {
+        portal.peers.answer(balances, 200, json!([low(business, paise)]));
+        let home = operator.get("/v1/operator/home").await.body;
+        assert_eq!(home["closedWithMoney"], expected, "{home}");
+        assert_eq!(home["lowBalances"].as_array().unwrap().len(), 1, "a closed business needs none: {home}");
+        assert_eq!(home["lowBalances"][0]["businessId"], open, "{home}");
+    }
+    assert_eq!(portal.peers.asked(balances)[0].body, json!({ "ids": [business] }));
+
+    let debits = format!("/wallet/internal/wallets/{business}/debits");
+    let path = format!("{}/wallet/debits", of_operator(business));
+    let body = json!({ "amountPaise": 700, "reference": "UTR 2", "reason": "Paid after the closing." });
+    operator.post(&path, body).await;
+    assert!(!portal.peers.asked(&format!("POST {debits}")).is_empty(), "the guard lets it through");
+
+    portal.peers.silence("wallet");
+    let home = operator.get("/v1/operator/home").await.body;
+    assert_eq!(
+        (&home["closedWithMoney"], &home["incomplete"][0]),
+        (&Value::Null, &json!("wallet")),
+        "{home}"
+    );
 }

@@ -30,6 +30,8 @@ struct OperatorHomeView {
     failing_endpoints: Option<Vec<FailingView>>,
     /// Wallets below their warning threshold, the lowest first.
     low_balances: Option<Vec<LowBalanceView>>,
+    /// Closed businesses whose wallet has a balance, such as a late payment, to be paid out; the last closing first.
+    closed_with_money: Option<Vec<LowBalanceView>>,
     /// Cash that is not settled although its promised day is over, the oldest first.
     late_cash: Option<Vec<LateCashView>>,
     /// Orders with an unexpected amount of cash that nobody has closed, up to 1,000; null as a list.
@@ -98,8 +100,17 @@ pub(crate) async fn home(
 
 impl OperatorHomeView {
     fn of(home: OperatorHome, reviews: bool) -> Self {
-        let OperatorHome { sign_ups, plan_requests, approvals, failing, wallets, orders, names, incomplete } =
-            home;
+        let OperatorHome {
+            sign_ups,
+            plan_requests,
+            approvals,
+            failing,
+            wallets,
+            closed_with_money,
+            orders,
+            names,
+            incomplete,
+        } = home;
         // A business that no longer exists needs nothing.
         let named = |id: BusinessId| names.get(&id).map(|name| (id, name.clone()));
         let failing = failing.map(|failing| {
@@ -118,6 +129,13 @@ impl OperatorHomeView {
             });
             view.collect()
         });
+        let closed_with_money = closed_with_money.map(|closed| {
+            let view = closed.into_iter().filter_map(|closed| {
+                let (business_id, name) = named(closed.business_id)?;
+                Some(LowBalanceView { business_id, name, balance_paise: closed.balance_paise })
+            });
+            view.collect()
+        });
         let late_cash = late_cash.map(|late| {
             let view = late.into_iter().filter_map(|late| {
                 let (business_id, name) = named(late.business_id)?;
@@ -132,6 +150,7 @@ impl OperatorHomeView {
             approvals: reviews.then_some(approvals),
             failing_endpoints: failing,
             low_balances,
+            closed_with_money,
             late_cash,
             open_discrepancies,
             attention: orders,

@@ -40,7 +40,7 @@ export function Component() {
 
 function Parts({ home }: { home: OperatorHome }) {
   const { signUps, planRequests, failingEndpoints, lowBalances, lateCash, approvals, incomplete } = home;
-  const { attention, openDiscrepancies } = home;
+  const { attention, openDiscrepancies, closedWithMoney } = home;
   const readsOrders = useMay("read_orders");
   return (
     <Stack gap="lg">
@@ -107,6 +107,13 @@ function Parts({ home }: { home: OperatorHome }) {
         {lowBalances?.map(({ businessId, name, balancePaise }) => (
           <Row key={businessId} id={businessId} name={name}>
             <Money paise={balancePaise} />
+          </Row>
+        ))}
+      </List>
+      <List title="Closed with money" empty="No closed business has a balance.">
+        {closedWithMoney?.map(({ businessId, name, balancePaise }) => (
+          <Row key={businessId} id={businessId} name={name} tab="closing">
+            <Money paise={balancePaise} /> arrived after the closing: pay it out
           </Row>
         ))}
       </List>
