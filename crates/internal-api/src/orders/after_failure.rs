@@ -1,6 +1,9 @@
 //! Requests of a business after a failed delivery.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use domain::schema::open_words;
 use domain::{ApiKeyId, FailureReason, Paise};
 use serde::{Deserialize, Serialize};
@@ -37,10 +40,48 @@ pub struct CorrectionView {
     pub fields: Vec<String>,
 }
 
+/// When the decision was requested that somebody saw before deciding anew; `None` if they saw none. As text: `none`, or the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenDecision(pub Option<DateTime<Utc>>);
+
+impl FromStr for SeenDecision {
+    type Err = chrono::ParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "none" => Ok(Self(None)),
+            time => Ok(Self(Some(time.parse()?))),
+        }
+    }
+}
+
+impl Display for SeenDecision {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => formatter.write_str("none"),
+            Some(at) => formatter.write_str(&at.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+        }
+    }
+}
+
 /// The schema of a failure's code, or null.
 pub fn reason_code() -> OneOfBuilder {
     let null = ObjectBuilder::new().schema_type(Type::Null);
     let code = open_words(FailureReason::words(), "A reason.");
     let description = "Why the delivery failed, as a code; null when the fleet gave none.";
     OneOfBuilder::new().item(code).item(null).description(Some(description))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seen_decision_reads_back_as_it_was() {
+        let at = DateTime::from_timestamp_micros(1_764_000_000_123_456);
+        for seen in [SeenDecision(None), SeenDecision(at)] {
+            assert_eq!(seen.to_string().parse::<SeenDecision>(), Ok(seen));
+        }
+        assert!("yesterday".parse::<SeenDecision>().is_err());
+    }
 }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ExceptionCounts, ExceptionLimits, OrderView, OrdersClient};
+use super::{ExceptionCounts, ExceptionLimits, OrderView, OrdersClient, SeenDecision};
 use crate::CallError;
 
 /// The request that created an order, as far as it is stored. Its headers and exact bytes are not.
@@ -138,6 +138,11 @@ pub struct FoundOrdersPage {
     pub next: Option<OrderId>,
 }
 
+#[derive(Serialize)]
+struct SeenQuery {
+    seen: Option<String>,
+}
+
 impl OrdersClient {
     /// `GET /internal/businesses/{id}/orders/{order}/request`
     pub async fn request(&self, business: BusinessId, order: &str) -> Result<AcceptedRequest, CallError> {
@@ -155,19 +160,26 @@ impl OrdersClient {
         self.0.send(Method::POST, &path, body).await
     }
 
-    /// `POST /internal/businesses/{id}/orders/{order}/reattempt` with the caller's optional `{date?, note?}`
+    /// `POST /internal/businesses/{id}/orders/{order}/reattempt?seen=` with the caller's optional `{date?, note?}`. With `seen`,
+    /// another decision than that one is not replaced.
     pub async fn reattempt(
         &self,
         business: BusinessId,
         order: &str,
+        seen: Option<SeenDecision>,
         body: &Value,
     ) -> Result<OrderView, CallError> {
-        self.after_failure(business, order, "reattempt", body).await
+        self.after_failure(business, order, ("reattempt", seen), body).await
     }
 
-    /// `POST /internal/businesses/{id}/orders/{order}/return`
-    pub async fn request_return(&self, business: BusinessId, order: &str) -> Result<OrderView, CallError> {
-        self.after_failure(business, order, "return", &Value::Null).await
+    /// `POST /internal/businesses/{id}/orders/{order}/return?seen=`, with `seen` as in [`Self::reattempt`]
+    pub async fn request_return(
+        &self,
+        business: BusinessId,
+        order: &str,
+        seen: Option<SeenDecision>,
+    ) -> Result<OrderView, CallError> {
+        self.after_failure(business, order, ("return", seen), &Value::Null).await
     }
 
     /// `POST /internal/businesses/{id}/orders/{order}/delivery-details` with the caller's `{phone?, delivery?}`
@@ -177,18 +189,19 @@ impl OrdersClient {
         order: &str,
         body: &Value,
     ) -> Result<OrderView, CallError> {
-        self.after_failure(business, order, "delivery-details", body).await
+        self.after_failure(business, order, ("delivery-details", None), body).await
     }
 
     async fn after_failure(
         &self,
         business: BusinessId,
         order: &str,
-        call: &str,
+        (call, seen): (&str, Option<SeenDecision>),
         body: &Value,
     ) -> Result<OrderView, CallError> {
         let path = ["businesses", &business.to_string(), "orders", order, call];
-        self.0.send(Method::POST, &path, body).await
+        let query = SeenQuery { seen: seen.map(|seen| seen.to_string()) };
+        self.0.send_with(Method::POST, &path, &query, body).await
     }
 
     /// `GET /internal/businesses/{id}/orders/activity`

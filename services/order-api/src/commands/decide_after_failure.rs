@@ -8,7 +8,7 @@ use postgres::StoreError;
 use telemetry::TraceContext;
 
 use super::move_order::later_than;
-use crate::domain::{Decided, Decision, Order, Refusal};
+use crate::domain::{Decided, Decision, Order, Refusal, SeenDecision};
 use crate::order_events::{OrderChange, Progress};
 use crate::state::State;
 use crate::store::orders;
@@ -24,17 +24,20 @@ pub enum DecideError {
     NotFound,
     #[error("the order does not allow it")]
     Refused(Decision, Refusal),
+    #[error("the present decision is not the one that the caller saw")]
+    Changed(Option<Decided>),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Records a decision, with a note for the driver and the fee of that moment, and returns the order. The same decision again
-/// changes nothing, and another one replaces it.
+/// changes nothing, and another one replaces it, unless the caller has `seen` another one than the present.
 pub async fn decide_after_failure(
     state: &State,
     (business, mode, id): (BusinessId, Mode, OrderId),
     decision: Decision,
     note: Option<String>,
+    seen: Option<SeenDecision>,
 ) -> Result<Order, DecideError> {
     let decide = async |conn: &mut _| -> Result<Order, DecideError> {
         let mut order = orders::lock(conn, business, mode, id).await?.ok_or(DecideError::NotFound)?;
@@ -44,6 +47,9 @@ pub async fn decide_after_failure(
         }
         if let Some(refusal) = decision.refusal(&order, state.attempts.max) {
             return Err(DecideError::Refused(decision, refusal));
+        }
+        if seen.is_some_and(|seen| seen.is_outdated(order.decided)) {
+            return Err(DecideError::Changed(order.decided));
         }
         let now = state.unit.clock.now();
         let fee = decision.fee(&order, state.attempts);

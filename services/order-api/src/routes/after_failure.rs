@@ -4,18 +4,18 @@ use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, NaiveDate, Utc};
 use domain::{ApiKeyId, BusinessId, KeyScope, Mode, OrderId};
-use internal_api::orders::OrderView;
+use internal_api::orders::{self, OrderView};
 use serde_json::Value;
 use web::{
     ApiError, FieldErrors, Fields, JsonBody, TextRule, no_query, read_body, read_json, read_no_fields,
-    read_optional_json,
+    read_optional_json, read_query,
 };
 
 use super::openapi::{bodies, params};
 use super::{authenticate, errors, integration, limits, order_body, views};
 use crate::commands::correct_delivery::correct_delivery;
 use crate::commands::decide_after_failure::decide_after_failure;
-use crate::domain::{Correction, Decision, reattempt_days};
+use crate::domain::{Correction, Decision, SeenDecision, reattempt_days};
 use crate::state::State;
 
 /// Longer than a day, because spaces around it are accepted.
@@ -46,7 +46,7 @@ pub(super) async fn reattempt(
     let id = integration::parse_id(&id)?;
     let body = read_optional_json(&request, payload).await?;
     let (decision, note) = read_reattempt(&body, state.unit.clock.now())?;
-    decide(&state, (caller.business_id, caller.mode, id), decision, note).await
+    decide(&state, (caller.business_id, caller.mode, id), decision, note, None).await
 }
 
 /// Request the return of a parcel
@@ -71,7 +71,7 @@ pub(super) async fn request_return(
     no_query(&request)?;
     let id = integration::parse_id(&id)?;
     read_no_fields(&request, payload).await?;
-    decide(&state, (caller.business_id, caller.mode, id), Decision::Return, None).await
+    decide(&state, (caller.business_id, caller.mode, id), Decision::Return, None, None).await
 }
 
 /// Correct the address or phone
@@ -100,26 +100,36 @@ pub(super) async fn correct(
     run_correction(&state, (caller.business_id, caller.mode, id), Some(caller.key_id), correction).await
 }
 
-/// `POST /internal/businesses/{business}/orders/{id}/reattempt`
+/// `POST /internal/businesses/{business}/orders/{id}/reattempt?seen=`
 pub(super) async fn reattempt_of_business(
     state: Data<State>,
     path: Path<(String, String)>,
     request: HttpRequest,
     payload: Payload,
 ) -> Result<Json<OrderView>, ApiError> {
+    let seen = read_seen(&request)?;
     let body = read_optional_json(&request, payload).await?;
     let (decision, note) = read_reattempt(&body, state.unit.clock.now())?;
     let key = key_of(&state, &path).await?;
-    decide(&state, key, decision, note).await
+    decide(&state, key, decision, note, seen).await
 }
 
-/// `POST /internal/businesses/{business}/orders/{id}/return`
+/// `POST /internal/businesses/{business}/orders/{id}/return?seen=`
 pub(super) async fn return_of_business(
     state: Data<State>,
     path: Path<(String, String)>,
+    request: HttpRequest,
 ) -> Result<Json<OrderView>, ApiError> {
+    let seen = read_seen(&request)?;
     let key = key_of(&state, &path).await?;
-    decide(&state, key, Decision::Return, None).await
+    decide(&state, key, Decision::Return, None, seen).await
+}
+
+/// What the caller of the portal saw. The integration API replaces any decision.
+fn read_seen(request: &HttpRequest) -> Result<Option<SeenDecision>, ApiError> {
+    let seen: Option<orders::SeenDecision> =
+        read_query(request, |fields| fields.parsed("seen", "none or the time of a decision"))?;
+    Ok(seen.map(|seen| SeenDecision(seen.0)))
 }
 
 /// `POST /internal/businesses/{business}/orders/{id}/delivery-details`
@@ -147,9 +157,10 @@ async fn decide(
     key: Key,
     decision: Decision,
     note: Option<String>,
+    seen: Option<SeenDecision>,
 ) -> Result<Json<OrderView>, ApiError> {
     let running = Data::clone(state);
-    let work = async move { decide_after_failure(&running, key, decision, note).await };
+    let work = async move { decide_after_failure(&running, key, decision, note, seen).await };
     let decided = state.tasks.run(work).await?;
     Ok(Json(views::order_view(&state.tracking_urls, state.attempts, decided.map_err(errors::from_decide)?)))
 }

@@ -14,7 +14,7 @@ use crate::commands::erase_personal_data::EraseError;
 use crate::commands::issue_delivery_code::IssueError;
 use crate::commands::record_progress::ReportError;
 use crate::commands::simulate_progress::SimulateError;
-use crate::domain::{Decision, ExistingOrder, Placement, Refusal};
+use crate::domain::{Decided, Decision, ExistingOrder, Placement, Refusal};
 use crate::feed_waiters::{TooManyWaiting, WAITING_PER_KEY_MAX};
 use crate::queries::feed::FeedError;
 use crate::queries::orders::ListError;
@@ -234,6 +234,7 @@ pub(super) fn from_decide(error: DecideError) -> ApiError {
     let (decision, refusal) = match error {
         DecideError::NotFound => return order_not_found(),
         DecideError::Store(error) => return error.into(),
+        DecideError::Changed(present) => return decision_changed(present),
         DecideError::Refused(decision, refusal) => (decision, refusal),
     };
     let (code, wanted) = match decision {
@@ -256,6 +257,18 @@ pub(super) fn from_decide(error: DecideError) -> ApiError {
         }
     };
     ApiError::new(StatusCode::CONFLICT, code, message)
+}
+
+/// For the portal, whose people saw another decision in a list.
+fn decision_changed(present: Option<Decided>) -> ApiError {
+    let now = match present.map(|decided| decided.decision) {
+        Some(Decision::Reattempt { on: Some(day) }) => format!("another attempt on {day} is requested"),
+        Some(Decision::Reattempt { on: None }) => "another attempt is requested".to_owned(),
+        Some(Decision::Return) => "the return is requested".to_owned(),
+        None => "nothing is requested any more".to_owned(),
+    };
+    let message = format!("Changed since you looked: {now}. Nothing was replaced. Look again, then decide.");
+    ApiError::new(StatusCode::CONFLICT, "decision_changed", message)
 }
 
 pub(super) fn from_correct(error: CorrectError) -> ApiError {

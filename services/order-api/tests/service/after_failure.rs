@@ -1,11 +1,11 @@
 //! Requests after a failed delivery: another attempt, the return, and a corrected address.
 
-use chrono::Days;
+use chrono::{Days, TimeDelta};
 use demo::clients::{Fleet, Reply};
 use demo::sample_order;
 use diesel_async::RunQueryDsl;
 use domain::{Clock, indian_time};
-use internal_api::orders::OrdersClient;
+use internal_api::orders::{OrdersClient, SeenDecision};
 use internal_api::{Peer, PeerOptions};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -332,10 +332,10 @@ async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
     let (business, stranger) = (service.business(FEE * 10), service.business(FEE));
     let portal = portal(&service)?;
     let order = failed(&business, "portal").await?;
-    assert!(portal.reattempt(stranger.id, &order, &json!({})).await.is_err());
-    assert!(portal.request_return(stranger.id, &order).await.is_err());
+    assert!(portal.reattempt(stranger.id, &order, None, &json!({})).await.is_err());
+    assert!(portal.request_return(stranger.id, &order, None).await.is_err());
     let body = json!({ "note": "Ask for Meera" });
-    let asked = portal.reattempt(business.id, &order, &body).await?;
+    let asked = portal.reattempt(business.id, &order, None, &body).await?;
     let note = asked.reattempt.and_then(|reattempt| reattempt.note);
     assert_eq!(note.as_deref(), Some("Ask for Meera"));
     let phone = json!({ "phone": "+919800000009" });
@@ -359,6 +359,34 @@ async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
     assert_eq!((&erased["reattempt"]["number"], &erased["reattempt"]["note"]), (&json!(2), &Value::Null));
     assert_eq!(service.count("orders WHERE details::text LIKE '%Meera%'").await, 0);
     assert_eq!(erased["corrections"], json!([]));
+    Ok(())
+}
+
+/// The portal lists an order. Before its people decide, a program or a colleague does.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_portal_does_not_replace_a_decision_that_it_has_not_seen() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let portal = portal(&service)?;
+    let order = failed(&business, "unseen").await?;
+    let (saw_none, at) = (Some(SeenDecision(None)), |view: &Value| {
+        view["reattempt"]["requestedAt"].as_str().and_then(|at| at.parse::<SeenDecision>().ok())
+    });
+    let wanted = json!({ "date": "2027-01-16" });
+    let first = post(&business, &order, "reattempt", wanted.clone()).await?.expect(200)?;
+    let refused = portal.request_return(business.id, &order, saw_none).await.err().unwrap();
+    assert_eq!(refused.refusal_code(), Some("decision_changed"), "{refused}");
+    let other = portal.reattempt(business.id, &order, saw_none, &json!({})).await.err().unwrap();
+    assert_eq!(other.refusal_code(), Some("decision_changed"), "{other}");
+    assert_eq!(view(&business, &order).await?, first, "nothing is replaced");
+    // What it wants is requested already.
+    portal.reattempt(business.id, &order, saw_none, &wanted).await?;
+
+    service.clock.advance(TimeDelta::seconds(1));
+    portal.request_return(business.id, &order, at(&first)).await?;
+    let outdated = portal.reattempt(business.id, &order, at(&first), &json!({})).await.err().unwrap();
+    assert_eq!(outdated.refusal_code(), Some("decision_changed"), "{outdated}");
+    post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
     Ok(())
 }
 

@@ -126,9 +126,9 @@ calls! {
     GET "/v1/portal/orders/{id}/request" order_request::request: User(ReadOrders), Masked;
     POST "/v1/portal/orders/{id}/cancel" order_cancel::cancel: User(CancelOrders), Masked, AlsoClosed;
     GET "/v1/portal/exceptions" after_failure::list: User(ReadOrders), Query, Masked;
-    POST "/v1/portal/orders/{id}/reattempt" after_failure::reattempt: User(CancelOrders), Masked;
+    POST "/v1/portal/orders/{id}/reattempt" after_failure::reattempt: User(CancelOrders), Query, Masked;
     POST "/v1/portal/orders/{id}/return" after_failure::request_return:
-        User(CancelOrders), Masked, AlsoClosed;
+        User(CancelOrders), Query, Masked, AlsoClosed;
     POST "/v1/portal/orders/{id}/delivery-code" orders::issue_delivery_code: User(CorrectDeliveries);
     POST "/v1/portal/orders/{id}/delivery-details" after_failure::correct: User(CorrectDeliveries), Masked;
     // Irreversible.
@@ -270,9 +270,9 @@ calls! {
         Operator(ReadOrders), Logged(OrderEvidenceRead);
     // As the business asks for them, with an entry in both audit logs.
     POST "/v1/operator/businesses/{id}/orders/{order}/reattempt" after_failure::reattempt_for_operator:
-        Operator(ChangeBusinesses);
+        Operator(ChangeBusinesses), Query;
     POST "/v1/operator/businesses/{id}/orders/{order}/return" after_failure::return_for_operator:
-        Operator(ChangeBusinesses), AlsoClosed;
+        Operator(ChangeBusinesses), Query, AlsoClosed;
     GET "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::latest_of:
         Operator(ReadBusinesses);
     POST "/v1/operator/businesses/{id}/personal-data-erasure" personal_data::erase_all_of:

@@ -211,6 +211,8 @@ async fn what_the_staff_asks_for_after_a_failure_is_in_both_logs() {
         let seen = owner.client.get(&format!("/v1/portal/audit-log?action={action}")).await;
         assert_eq!(seen.body["data"][0]["target"]["id"], ORDER, "{call}");
     }
+    let of = format!("/v1/operator/businesses/{}/orders/{ORDER}/return", owner.business);
+    assert_eq!(asha.press(&format!("{of}?seen=yesterday")).await.invalid_fields(), ["seen"]);
     let nowhere = format!("/v1/operator/businesses/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/orders/{ORDER}/return");
     assert_eq!(asha.press(&nowhere).await.code(), "business_not_found");
 }

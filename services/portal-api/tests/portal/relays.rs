@@ -81,7 +81,7 @@ fn order_relays() -> Vec<Relay> {
             (answer_of(&answers::order()), 200),
         ),
         relay(
-            ("POST", &path("/orders/{order}/reattempt")),
+            ("POST", &path("/orders/{order}/reattempt?seen=none")),
             (orders, &path("POST /orders/{order}/reattempt")),
             (answer_of(&answers::order()), 200),
         ),

@@ -15,6 +15,13 @@ export interface Decision {
   action: "reattempt" | "return";
   date?: string;
   note?: string;
+  /** The decision that the person saw, so that a newer one is not replaced. */
+  seen?: string;
+}
+
+/** When the attempt or the return was asked for that an order shows. */
+function seenOf({ reattempt, returnRequestedAt }: Order): string {
+  return reattempt?.requestedAt ?? returnRequestedAt ?? "none";
 }
 
 /** Who decides about these orders: a user of their business, or the staff. */
@@ -40,8 +47,8 @@ export function useExceptions(kind: ExceptionKind, decision: DecisionFilter | un
 
 /** About the orders of the own business. */
 export const OWN_DECIDER: Decider = {
-  decide: ({ id }, { action, date, note }) => {
-    const params = { path: { id } };
+  decide: ({ id }, { action, date, note, seen }) => {
+    const params = { path: { id }, query: { seen } };
     if (action === "return") return answer(api.POST("/v1/portal/orders/{id}/return", { params }));
     return answer(api.POST("/v1/portal/orders/{id}/reattempt", { params, body: { date, note } }));
   },
@@ -72,7 +79,7 @@ export function useDecideAll<One extends Order>({ decide, changes }: Decider<One
     const failed = new Map<string, unknown>();
     for (const order of orders) {
       try {
-        await decide(order, decision);
+        await decide(order, { ...decision, seen: seenOf(order) });
       } catch (error) {
         failed.set(order.id, error);
       }

@@ -110,8 +110,8 @@ export function useExceptionsOfAll(query: ExceptionsFilter) {
 
 /** The staff decides for the business of the order. */
 export const STAFF_DECIDER: Decider<OfBusiness> = {
-  decide: ({ id: order, business: { id } }, { action, date, note }) => {
-    const params = { path: { id, order } };
+  decide: ({ id: order, business: { id } }, { action, date, note, seen }) => {
+    const params = { path: { id, order }, query: { seen } };
     if (action === "return") {
       return operatorAnswer(api.POST("/v1/operator/businesses/{id}/orders/{order}/return", { params }));
     }

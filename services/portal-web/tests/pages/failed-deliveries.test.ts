@@ -1,4 +1,4 @@
-import { placeOrder, report } from "../support/api";
+import { operator, placeOrder, report } from "../support/api";
 import { newBusiness, openLive } from "../support/business";
 import { check } from "../support/page-checks";
 import { row } from "../support/pages";
@@ -125,4 +125,19 @@ test("failed deliveries are decided about together, after a preview", async ({ p
   await page.goto("/orders?mode=live");
   await expect(row(page, "Live orders", "many-1").getByText("Returning")).toBeVisible();
   await expect(row(page, "Live orders", "many-2").getByText("Another attempt soon")).toBeVisible();
+});
+
+test("a decision that came during the preview is not replaced", async ({ page }) => {
+  const business = await newBusiness(page, "Seen before");
+  const key = await openLive(page, business);
+  const order = await failedOrder(key, "seen-1");
+  await page.goto("/exceptions");
+  await page.getByLabel("Select seen-1").check();
+  await page.getByRole("button", { name: "Attempt again" }).click();
+  const dialog = page.getByRole("dialog", { name: "Attempt again" });
+  await expect(dialog.getByText("Requests another attempt of 1 order.")).toBeVisible();
+  await operator("POST", `/businesses/${business.id}/orders/${order.id}/return`, {});
+  await dialog.getByRole("button", { name: "Request for 1" }).click();
+  await expect(dialog.getByText("0 of 1 requested.")).toBeVisible();
+  await expect(dialog.getByText("seen-1: Changed since you looked: the return is requested.")).toBeVisible();
 });

@@ -78,6 +78,13 @@ pub(crate) struct ExceptionsParams {
 }
 
 #[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SeenDecisionParams {
+    /// The decision that the caller saw: `none`, or the time of its request. Another one is not replaced: 409 `decision_changed`.
+    seen: Option<String>,
+}
+
+#[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct ExceptionsOfAllParams {
     /// Default: failed.

@@ -5,7 +5,7 @@ use actix_web::web::{Data, Path, Payload, ReqData};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{BusinessId, OrderId};
 use internal_api::CallError;
-use internal_api::orders::{DecisionFilter, ExceptionKind, OrderView};
+use internal_api::orders::{DecisionFilter, ExceptionKind, OrderView, SeenDecision};
 use serde_json::Value;
 use web::{ApiError, JsonBody, QueryFields, read_no_fields, read_optional_json, read_query};
 
@@ -44,14 +44,19 @@ pub(crate) fn exception_filter(fields: &mut QueryFields) -> (ExceptionKind, Opti
     (kind.unwrap_or(ExceptionKind::Failed), fields.parsed("decision", "asked or none"))
 }
 
+/// The decision that the caller saw, if they say so.
+fn read_seen(request: &HttpRequest) -> Result<Option<SeenDecision>, ApiError> {
+    read_query(request, |fields| fields.parsed("seen", "none or the time of a decision"))
+}
+
 #[utoipa::path(
     post,
     path = "/v1/portal/orders/{id}/reattempt",
     operation_id = "reattemptOrder",
     tag = "Orders",
     summary = "Attempt a failed delivery again",
-    description = "Repeating the call has no effect. The order's `reattemptFeePaise` says before what it costs. 409 `reattempt_not_possible` says what to do instead.",
-    params(("id" = domain::OrderId, Path, description = "The order.")),
+    description = "Repeating the call has no effect. The order's `reattemptFeePaise` says before what it costs. 409 `reattempt_not_possible` says what to do instead, `decision_changed` what was decided meanwhile.",
+    params(("id" = domain::OrderId, Path, description = "The order."), params::SeenDecisionParams),
     request_body = Option<bodies::Reattempt>,
     responses((status = 200, description = "The order.", body = shown::ShownOrder)),
 )]
@@ -64,8 +69,9 @@ pub(crate) async fn reattempt(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?;
+    let seen = read_seen(&request)?;
     let body = read_optional_json(&request, payload).await?;
-    ask_again(&state, session.business, author.0, order, body).await
+    ask_again(&state, session.business, author.0, (order, seen), body).await
 }
 
 #[utoipa::path(
@@ -78,6 +84,7 @@ pub(crate) async fn reattempt(
     params(
         ("id" = domain::BusinessId, Path, description = "The business."),
         ("order" = domain::OrderId, Path, description = "The order."),
+        params::SeenDecisionParams,
     ),
     request_body = Option<bodies::Reattempt>,
     responses((status = 200, description = "The order.", body = OrderView)),
@@ -91,19 +98,20 @@ pub(crate) async fn reattempt_for_operator(
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &path.0).await?;
     let order = order_id(&path.1)?;
+    let seen = read_seen(&request)?;
     let body = read_optional_json(&request, payload).await?;
-    ask_again(&state, business, author.0, order, body).await
+    ask_again(&state, business, author.0, (order, seen), body).await
 }
 
 async fn ask_again(
     state: &Data<State>,
     business: BusinessId,
     author: Author,
-    order: OrderId,
+    (order, seen): (OrderId, Option<SeenDecision>),
     body: Value,
 ) -> Result<HttpResponse, ApiError> {
     let orders = state.peers.orders.clone();
-    let call = async move { orders.reattempt(business, &order.to_string(), &body).await };
+    let call = async move { orders.reattempt(business, &order.to_string(), seen, &body).await };
     let event = move |asked: &OrderView| {
         let on = asked.reattempt.as_ref().and_then(|reattempt| reattempt.on);
         AuditEvent::new(Action::OrderReattemptRequested)
@@ -120,8 +128,8 @@ async fn ask_again(
     operation_id = "requestReturn",
     tag = "Orders",
     summary = "Request the return of a parcel after a failed delivery",
-    description = "Repeating the call has no effect. 409 `return_not_possible` says what to do instead.",
-    params(("id" = domain::OrderId, Path, description = "The order.")),
+    description = "Repeating the call has no effect. 409 `return_not_possible` says what to do instead, `decision_changed` what was decided meanwhile.",
+    params(("id" = domain::OrderId, Path, description = "The order."), params::SeenDecisionParams),
     responses((status = 200, description = "The order.", body = shown::ShownOrder)),
 )]
 pub(crate) async fn request_return(
@@ -133,8 +141,9 @@ pub(crate) async fn request_return(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let order = order_id(&order)?;
+    let seen = read_seen(&request)?;
     read_no_fields(&request, payload).await?;
-    ask_back(&state, session.business, author.0, order).await
+    ask_back(&state, session.business, author.0, (order, seen)).await
 }
 
 #[utoipa::path(
@@ -147,6 +156,7 @@ pub(crate) async fn request_return(
     params(
         ("id" = domain::BusinessId, Path, description = "The business."),
         ("order" = domain::OrderId, Path, description = "The order."),
+        params::SeenDecisionParams,
     ),
     responses((status = 200, description = "The order.", body = OrderView)),
 )]
@@ -159,18 +169,19 @@ pub(crate) async fn return_for_operator(
 ) -> Result<HttpResponse, ApiError> {
     let business = business_id(&state, &path.0).await?;
     let order = order_id(&path.1)?;
+    let seen = read_seen(&request)?;
     read_no_fields(&request, payload).await?;
-    ask_back(&state, business, author.0, order).await
+    ask_back(&state, business, author.0, (order, seen)).await
 }
 
 async fn ask_back(
     state: &Data<State>,
     business: BusinessId,
     author: Author,
-    order: OrderId,
+    (order, seen): (OrderId, Option<SeenDecision>),
 ) -> Result<HttpResponse, ApiError> {
     let orders = state.peers.orders.clone();
-    let call = async move { orders.request_return(business, &order.to_string()).await };
+    let call = async move { orders.request_return(business, &order.to_string(), seen).await };
     let event = move |asked: &OrderView| {
         AuditEvent::new(Action::OrderReturnRequested)
             .on(Target::new(TargetKind::Order, order).labelled(&asked.order_reference))
