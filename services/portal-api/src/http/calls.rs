@@ -12,7 +12,7 @@ use crate::approvals::routes::approvals;
 use crate::audit::domain::Action;
 use crate::audit::routes::{audit_log, operator_audit_log};
 use crate::business::routes::{
-    businesses, closing, contact, operator_health, pickup_profile, staff_notes, subscription,
+    businesses, closing, contact, operator_health, pickup_profile, refusal, staff_notes, subscription,
 };
 use crate::console::routes::{operator_tokens, staff};
 use crate::domain::{OperatorPermission, Part, Permission};
@@ -73,6 +73,8 @@ calls! {
     PUT "/v1/portal/business" names::of_business: User(ManageBusiness);
     GET "/v1/portal/business/contact" contact::read: User(ReadBusiness);
     PUT "/v1/portal/business/contact" contact::write: User(ManageBusiness);
+    GET "/v1/portal/business/refusal" refusal::read: User(ReadBusiness);
+    POST "/v1/portal/business/refusal/ask-again" refusal::ask: User(ManageBusiness), NotClosing;
     // What is open is for owners only: the handler asks for it.
     GET "/v1/portal/business/closing" closing::read: User(ReadBusiness);
     POST "/v1/portal/business/closing" closing::begin: User(ManageBusiness), Recent;
@@ -259,6 +261,7 @@ calls! {
     GET "/v1/operator/businesses/{id}/notes" staff_notes::list:
         Operator(ReadBusinesses), Query, Logged(BusinessRead);
     POST "/v1/operator/businesses/{id}/notes" staff_notes::add: Operator(ChangeBusinesses), AlsoClosed;
+    POST "/v1/operator/businesses/{id}/refusal" refusal::refuse: Operator(ChangeBusinesses);
     GET "/v1/operator/businesses/{id}/health" operator_health::health: Operator(ReadBusinesses);
     GET "/v1/operator/businesses/{id}/orders" operator_orders::of_business:
         Operator(ReadOrders), Query, Logged(OrdersRead);

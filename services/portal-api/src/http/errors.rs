@@ -23,6 +23,7 @@ use crate::account::commands::use_password_link::UseLinkError;
 use crate::business::commands::add_staff_note::AddNoteError;
 use crate::business::commands::change_business::ChangeBusinessError;
 use crate::business::commands::change_contact::ChangeContactError;
+use crate::business::commands::refuse_business::RefusalError;
 use crate::domain::{OperatorPermission, Permission};
 use crate::exports::commands::create_export::CreateExportError;
 use crate::team::commands::accept_invitation::AcceptInvitationError;
@@ -213,6 +214,22 @@ pub(crate) fn change_business(error: ChangeBusinessError) -> ApiError {
         ChangeBusinessError::Closed => business_closed(),
         ChangeBusinessError::Approval(error) => request_approval(error),
         ChangeBusinessError::Store(error) => error.into(),
+    }
+}
+
+pub(crate) fn refusal(error: RefusalError) -> ApiError {
+    let conflict = |code, message| ApiError::new(StatusCode::CONFLICT, code, message);
+    match error {
+        RefusalError::Unknown => business_not_found(),
+        RefusalError::NotOwner => role_insufficient(Permission::ManageBusiness),
+        RefusalError::NotWaiting => conflict(
+            "business_not_waiting",
+            "The business is suspended, or is approved and has live access. Load the page again.",
+        ),
+        RefusalError::NotRefused => {
+            conflict("nothing_refused", "Nothing was refused, so the business waits already.")
+        }
+        RefusalError::Store(error) => error.into(),
     }
 }
 

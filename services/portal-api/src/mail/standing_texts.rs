@@ -16,6 +16,16 @@ pub(super) fn suspended(brand: &str, (at, reason): (&str, Option<&str>), link: S
     Content { subject, paragraphs, button: "View your account", link, footer: TO_OWNERS }
 }
 
+pub(super) fn refused(brand: &str, (at, reason): (&str, &str), link: String) -> Content {
+    let paragraphs = vec![
+        format!("On {at}, your delivery company decided that your business cannot place live orders yet."),
+        format!("Its reason: {reason}"),
+        "Test orders work. Once this is settled, an owner can ask again on the overview.".to_owned(),
+    ];
+    let subject = format!("Your {brand} account is not approved yet");
+    Content { subject, paragraphs, button: "View overview", link, footer: TO_OWNERS }
+}
+
 pub(super) fn lifted(brand: &str, at: &str, link: String) -> Content {
     let paragraphs = vec![
         format!("Your delivery company lifted the suspension of your business on {at}."),

@@ -91,6 +91,11 @@ pub(crate) enum Mail<'a> {
         at: DateTime<Utc>,
     },
     /// To the owners.
+    BusinessRefused {
+        at: DateTime<Utc>,
+        reason: &'a str,
+    },
+    /// To the owners.
     LiveAccessGranted {
         at: DateTime<Utc>,
     },
@@ -270,6 +275,9 @@ impl Mail<'_> {
             Self::BusinessSuspended { at, reason } => {
                 standing_texts::suspended(brand, (&time(at), *reason), links.page(""))
             }
+            Self::BusinessRefused { at, reason } => {
+                standing_texts::refused(brand, (&time(at), *reason), links.page(""))
+            }
             Self::SuspensionLifted { at } => standing_texts::lifted(brand, &time(at), links.page("")),
             Self::LiveAccessGranted { at } => standing_texts::live_access(brand, &time(at), links.page("")),
             Self::Closing { news, at } => {
@@ -342,6 +350,16 @@ mod tests {
                 rendered.text
             );
         }
+    }
+
+    #[test]
+    fn a_refusal_says_why() {
+        let links = Links::new(Url::parse("https://portal.example.com").unwrap());
+        let mail = Mail::BusinessRefused { at: DateTime::UNIX_EPOCH, reason: "The <GSTIN> is missing." };
+        let rendered = mail.render(&Brand::default(), &links, region()).unwrap();
+        assert_eq!(rendered.subject, "Your Waybill account is not approved yet");
+        assert!(rendered.text.contains("Its reason: The <GSTIN> is missing."), "{}", rendered.text);
+        assert!(!rendered.html.contains("<GSTIN>"), "{}", rendered.html);
     }
 
     #[test]

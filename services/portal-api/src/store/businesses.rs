@@ -198,6 +198,12 @@ fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 
+/// Not approved and not refused, or refused and asking again. Release 1.0.0 leaves the refusal of a business that it approves.
+const AWAITS_REVIEW: &str = "(businesses.status = 'inactive' AND NOT EXISTS (\
+     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL) \
+     OR businesses.status = 'active' AND NOT businesses.live_access AND EXISTS (\
+     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NOT NULL))";
+
 /// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
@@ -229,6 +235,9 @@ pub(crate) async fn list(
     }
     if let Some(status) = filter.status {
         query = query.filter(businesses::status.eq(status.to_string()));
+    }
+    if filter.awaits_review {
+        query = query.filter(sql::<Bool>(AWAITS_REVIEW));
     }
     if let Some(state) = filter.subscription {
         query = query.filter(businesses::subscription_state.eq(state.to_string()));

@@ -12,6 +12,7 @@ pub(crate) mod mails;
 pub(crate) mod memberships;
 pub(crate) mod operator_audit_log;
 pub(crate) mod pickup_profiles;
+pub(crate) mod refusals;
 pub(crate) mod schema;
 pub(crate) mod staff;
 pub(crate) mod staff_notes;

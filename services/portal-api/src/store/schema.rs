@@ -46,6 +46,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    refusals (business_id) {
+        business_id -> Text,
+        reason -> Text,
+        refused_at -> Timestamptz,
+        asked_again_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
     staff_notes (business_id, number) {
         business_id -> Text,
         number -> BigInt,

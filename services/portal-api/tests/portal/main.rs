@@ -71,6 +71,7 @@ mod portal;
 mod process;
 mod profile;
 mod recent_authentication;
+mod refusals;
 mod relays;
 mod remittances;
 mod roles;

@@ -21,6 +21,7 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("GET /businesses/{business}/notes", "read_businesses", EVERYBODY),
     ("POST /businesses/{business}/notes", "change_businesses", SUPPORT),
     ("PUT /businesses/{business}/contact", "change_businesses", SUPPORT),
+    ("POST /businesses/{business}/refusal", "change_businesses", SUPPORT),
     ("GET /businesses/{business}/closing", "read_businesses", EVERYBODY),
     ("POST /businesses/{business}/closing", "change_businesses", SUPPORT),
     ("DELETE /businesses/{business}/closing", "change_businesses", SUPPORT),

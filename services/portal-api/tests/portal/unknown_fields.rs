@@ -56,6 +56,7 @@ const OF_ADMINISTRATORS: &[&str] = &[
     "POST /v1/operator/approvals/apr_01ARZ3NDEKTSV4RRFFQ69G5FAV/reject",
     "PATCH /v1/operator/businesses/{business}",
     "POST /v1/operator/businesses/{business}/closing",
+    "POST /v1/operator/businesses/{business}/refusal",
     "POST /v1/operator/businesses/{business}/password-resets",
     "POST /v1/operator/businesses/{business}/remittances",
     "POST /v1/operator/businesses/{business}/remittances/check",

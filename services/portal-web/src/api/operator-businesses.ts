@@ -161,6 +161,15 @@ export function useAddStaffNote(id: string) {
   );
 }
 
+/** Refuses its approval, or live access. */
+export function useRefuseBusiness(id: string) {
+  return useBusinessMutation(id, (reason: string) =>
+    operatorAnswer(
+      api.POST("/v1/operator/businesses/{id}/refusal", { params: { path: { id } }, body: { reason } }),
+    ),
+  );
+}
+
 /** What is open, and whether the business is being closed. */
 export function useClosingOf(id: string) {
   return useQuery({

@@ -135,6 +135,12 @@ pub(crate) enum Action {
     PickupProfileChanged,
     #[strum(serialize = "business.changed")]
     BusinessChanged,
+    /// By the operator: its approval, or live access.
+    #[strum(serialize = "business.refused")]
+    BusinessRefused,
+    /// By an owner, after a refusal.
+    #[strum(serialize = "business.asked_again")]
+    BusinessAskedAgain,
     /// By an owner.
     #[strum(serialize = "business.renamed")]
     BusinessRenamed,

@@ -12,7 +12,7 @@ use crate::business::domain::{Business, BusinessChange, BusinessStatus};
 use crate::commands::announce::announce_business_change;
 use crate::mail::Mail;
 use crate::state::State;
-use crate::store::{businesses, closings};
+use crate::store::{businesses, closings, refusals};
 use crate::team::commands::owners::mail_owners;
 
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +120,9 @@ async fn apply(
     }
     if after != *before {
         businesses::update(conn, &after, state.unit.clock.now()).await?;
+        if after.got_on_since(before) {
+            refusals::remove(conn, before.id).await?;
+        }
         announce_business_change(conn, state, before.id).await?;
         write_audit(conn, state, before.id, author, &change.audit_event(before)).await?;
         mail_owners_about(conn, state, (before, &after), change.reason.as_deref()).await?;

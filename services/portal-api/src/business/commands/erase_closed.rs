@@ -13,7 +13,7 @@ use crate::audit::commands::audit::write_audit;
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
 use crate::business::commands::complete_closing::{delete_endpoints, revoke_keys};
 use crate::state::State;
-use crate::store::{business_sso, businesses, closings, contacts, pickup_profiles, staff_notes};
+use crate::store::{business_sso, businesses, closings, contacts, pickup_profiles, refusals, staff_notes};
 use crate::team::commands::change_user::{ChangeUserError, remove_everybody};
 
 /// The businesses of one round. One that waits is looked at in each round.
@@ -132,6 +132,8 @@ async fn erase(
     contacts::remove(conn, business).await?;
     pickup_profiles::remove(conn, business).await?;
     staff_notes::remove_all(conn, business).await?;
+    // Its reason may name people.
+    refusals::remove(conn, business).await?;
     businesses::rename(conn, business, NAME, now).await?;
     let event = AuditEvent::new(Action::BusinessErased).on(Target::new(TargetKind::Business, business));
     Ok(write_audit(conn, state, business, &Author::system(None), &event).await?)

@@ -8,4 +8,5 @@ pub(crate) mod complete_closing;
 pub(crate) mod erase_closed;
 pub(crate) mod open_items;
 pub(crate) mod put_pickup_profile;
+pub(crate) mod refuse_business;
 pub(crate) mod request_subscription;

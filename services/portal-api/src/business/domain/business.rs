@@ -30,6 +30,23 @@ pub(crate) struct Business {
     pub(crate) created_at: DateTime<Utc>,
 }
 
+impl Business {
+    /// Whether the operator has not approved it, or has granted no live access.
+    pub(crate) fn awaits_operator(&self) -> bool {
+        match self.status {
+            BusinessStatus::Inactive => true,
+            BusinessStatus::Active => !self.live_access,
+            BusinessStatus::Suspended => false,
+        }
+    }
+
+    /// Whether the operator has approved it, or granted live access, since.
+    pub(crate) fn got_on_since(&self, before: &Self) -> bool {
+        let is_active = |business: &Self| business.status == BusinessStatus::Active;
+        (is_active(self) && !is_active(before)) || (self.live_access && !before.live_access)
+    }
+}
+
 /// Everything that decides whether a business may place live orders.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
@@ -104,11 +121,45 @@ pub(crate) struct BusinessFilter {
     pub(crate) search: Option<String>,
     pub(crate) status: Option<BusinessStatus>,
     pub(crate) subscription: Option<SubscriptionState>,
+    /// Only those that wait for their approval, or asked again for what was refused.
+    pub(crate) awaits_review: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_business_waits_for_the_operator_until_it_is_approved_and_has_live_access() {
+        use BusinessStatus::{Active, Inactive, Suspended};
+        let business = |status, live_access| Business {
+            id: "biz_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap(),
+            name: "Shop".to_owned(),
+            status,
+            live_access,
+            subscription: Subscription {
+                state: SubscriptionState::Required,
+                plan: None,
+                requested_plan: None,
+            },
+            created_at: DateTime::UNIX_EPOCH,
+        };
+        for (status, live_access, waits) in [
+            (Inactive, false, true),
+            (Inactive, true, true),
+            (Active, false, true),
+            (Active, true, false),
+            (Suspended, false, false),
+        ] {
+            assert_eq!(business(status, live_access).awaits_operator(), waits, "{status} {live_access}");
+        }
+        let waiting = business(Inactive, false);
+        assert!(
+            business(Active, false).got_on_since(&waiting) && business(Inactive, true).got_on_since(&waiting)
+        );
+        assert!(!business(Suspended, false).got_on_since(&waiting) && !waiting.got_on_since(&waiting));
+        assert!(!waiting.got_on_since(&business(Active, true)));
+    }
 
     #[test]
     fn each_item_depends_on_its_own_fact() {

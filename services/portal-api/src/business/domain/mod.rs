@@ -7,6 +7,7 @@ pub(crate) mod contact;
 pub(crate) mod gstin;
 pub(crate) mod pickup_profile;
 pub(crate) mod problems;
+pub(crate) mod refusal;
 pub(crate) mod subscription;
 
 pub(crate) use business::{
@@ -18,4 +19,5 @@ pub(crate) use contact::{Contact, StaffNote};
 pub(crate) use gstin::gstin;
 pub(crate) use pickup_profile::PickupProfile;
 pub(crate) use problems::{Problem, problems};
+pub(crate) use refusal::Refusal;
 pub(crate) use subscription::{Subscription, SubscriptionState};

@@ -11,8 +11,9 @@ use web::{ApiError, Fields, JsonBody, TextRule, read_object, read_query};
 use crate::approvals::routes::approval_view::{self, ApprovalView};
 use crate::business::commands::change_business::change_business;
 use crate::business::domain::{BusinessChange, BusinessFilter, BusinessStatus, ListedBusiness, Standing};
-use crate::business::queries::{businesses, contact};
+use crate::business::queries::{businesses, contact, refusal};
 use crate::business::routes::contact::ContactView;
+use crate::business::routes::refusal::RefusalView;
 use crate::business::routes::{pickup_profile, subscription};
 use crate::http::audited::OperatorAuthor;
 use crate::http::errors;
@@ -64,6 +65,7 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
             search: fields.text("search", SEARCH),
             status: fields.parsed("status", "active, inactive or suspended"),
             subscription: fields.parsed("subscription", "required, requested, active or expired"),
+            awaits_review: false,
         };
         (fields.page(), filter)
     })?;
@@ -108,6 +110,8 @@ struct BusinessDetails {
     #[schema(value_type = bodies::PickupProfileView)]
     pickup_profile: Value,
     contact: ContactView,
+    /// The last refusal of its approval or of live access, which it still waits for.
+    refusal: Option<RefusalView>,
     /// The number of users.
     users: i64,
 }
@@ -126,10 +130,12 @@ pub(crate) async fn read(state: Data<State>, business: Path<String>) -> Result<H
     let found = businesses::with_users(&state, business).await?;
     let (listed, users) = found.ok_or_else(errors::business_not_found)?;
     let contact = contact::find(&state, business).await?.into();
+    let refusal = refusal::find(&state, &listed.standing.business).await?.map(RefusalView::from);
     Ok(HttpResponse::Ok().json(BusinessDetails {
         pickup_profile: pickup_profile::view(listed.standing.pickup.clone()),
         business: BusinessView::of(listed.standing, Some(listed.owner_email)),
         contact,
+        refusal,
         users,
     }))
 }

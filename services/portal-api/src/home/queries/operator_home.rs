@@ -11,7 +11,7 @@ use postgres::StoreError;
 
 use crate::approvals::domain::{ApprovalFilter, ApprovalKind, ApprovalState};
 use crate::approvals::queries::approvals;
-use crate::business::domain::{BusinessFilter, BusinessStatus, ListedBusiness, SubscriptionState};
+use crate::business::domain::{BusinessFilter, ListedBusiness, SubscriptionState};
 use crate::business::queries::businesses;
 use crate::business::queries::unanswered::Unanswered;
 use crate::state::State;
@@ -23,7 +23,7 @@ const LISTED_MAX: usize = 20;
 const CLOSED_MAX: i64 = 1_000;
 
 pub(crate) struct OperatorHome {
-    /// Businesses that wait for their approval, newest first.
+    /// Businesses that wait for their approval, or asked again, newest first.
     pub(crate) sign_ups: Vec<ListedBusiness>,
     /// Businesses that wait for their plan, newest first.
     pub(crate) plan_requests: Vec<ListedBusiness>,
@@ -46,7 +46,7 @@ pub(crate) async fn operator_home(
     state: &State,
     kinds: Vec<ApprovalKind>,
 ) -> Result<OperatorHome, StoreError> {
-    let inactive = BusinessFilter { status: Some(BusinessStatus::Inactive), ..BusinessFilter::default() };
+    let waiting = BusinessFilter { awaits_review: true, ..BusinessFilter::default() };
     let requested =
         BusinessFilter { subscription: Some(SubscriptionState::Requested), ..BusinessFilter::default() };
     let pending = ApprovalFilter { state: Some(ApprovalState::Pending), business: None, kinds };
@@ -54,7 +54,7 @@ pub(crate) async fn operator_home(
         state.unit.database.read(async |conn| closings::closed(conn, CLOSED_MAX).await).await;
     let closed = closed?;
     let (sign_ups, plan_requests, approvals, failing, wallets, closed_with_money, orders) = tokio::join!(
-        businesses::list(state, LISTED_MAX, None, &inactive),
+        businesses::list(state, LISTED_MAX, None, &waiting),
         businesses::list(state, LISTED_MAX, None, &requested),
         approvals::list(state, &pending, LISTED_MAX, None),
         state.peers.webhooks.failing(),

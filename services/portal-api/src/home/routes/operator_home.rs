@@ -20,7 +20,7 @@ use crate::state::State;
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct OperatorHomeView {
-    /// Businesses that wait for their approval, newest first.
+    /// Businesses that wait for their approval, or asked again after a refusal, newest first.
     sign_ups: Vec<WaitingBusiness>,
     /// Businesses that wait for their plan, newest first.
     plan_requests: Vec<WaitingBusiness>,

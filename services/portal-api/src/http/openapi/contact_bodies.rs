@@ -1,5 +1,5 @@
-//! Descriptions of the bodies of calls about the contact of a business, its closing and the notes of the staff. Handlers parse
-//! them by hand.
+//! Descriptions of the bodies of calls about the contact of a business, its refusal and closing, and the notes of the staff. Handlers
+//! parse them by hand.
 #![expect(dead_code, reason = "only described")]
 
 use utoipa::ToSchema;
@@ -26,6 +26,12 @@ pub(crate) struct BeginClosing {
 
 #[derive(ToSchema)]
 pub(crate) struct BeginClosingOf {
+    #[schema(min_length = 1, max_length = 500)]
+    reason: String,
+}
+
+#[derive(ToSchema)]
+pub(crate) struct RefuseBusiness {
     #[schema(min_length = 1, max_length = 500)]
     reason: String,
 }

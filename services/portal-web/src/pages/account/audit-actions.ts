@@ -75,6 +75,8 @@ export const ACTION_GROUPS: Record<string, Record<string, string>> = {
     "pickup_profile.changed": "Pickup profile changed",
     "business.changed": "Business changed",
     "business.renamed": "Business renamed",
+    "business.refused": "Approval or live access refused",
+    "business.asked_again": "Approval asked for again",
     "business.contact_changed": "Contact of the business changed",
     "business.closing_begun": "Closing of the business begun",
     "business.closing_withdrawn": "Closing of the business withdrawn",

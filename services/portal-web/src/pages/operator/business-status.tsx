@@ -8,6 +8,7 @@ import {
   type BusinessChange,
   type BusinessDetails,
   useChangeBusiness,
+  useRefuseBusiness,
 } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
 import { CallButton } from "../../components/call-button";
@@ -42,6 +43,7 @@ export function BusinessStatus({ business }: { business: BusinessDetails }) {
       <StatusRow business={business} />
       <SubscriptionRow business={business} />
       <LiveAccessRow business={business} />
+      <RefusalRow business={business} />
       {!business.unlocked && <Missing business={business} />}
     </Section>
   );
@@ -220,6 +222,43 @@ function LiveAccessRow({ business }: { business: Business }) {
           Grant live access
         </ConfirmButton>
       )}
+    </Row>
+  );
+}
+
+/** Of the approval, or of live access, while the business waits for one of them. */
+function RefusalRow({ business }: { business: BusinessDetails }) {
+  const refuse = useRefuseBusiness(business.id);
+  const [reason, setReason] = useState("");
+  const { status, liveAccess, refusal } = business;
+  const waits = status === "inactive" || (status === "active" && liveAccess !== "active");
+  if (!waits) return null;
+  const label = refusal?.askedAgainAt ? "Asked again" : refusal ? "Refused" : "Not refused";
+  return (
+    <Row name="Refusal" label={label} tone={refusal ? "warn" : "idle"} hint={refusal?.reason} error={null}>
+      <ConfirmButton
+        title={`Refuse ${business.name}?`}
+        description={
+          <Stack>
+            It cannot place live orders, and leaves the new sign-ups until it asks again. Its owners are
+            informed by e-mail.
+            <Textarea
+              label="Reason"
+              description="Its owners read it on their overview, in the e-mail and in their audit log."
+              maxLength={REASON_CHARS_MAX}
+              autosize
+              minRows={2}
+              required
+              value={reason}
+              onChange={(event) => setReason(event.currentTarget.value)}
+            />
+          </Stack>
+        }
+        confirm="Refuse"
+        onConfirm={() => refuse.mutateAsync(reason.trim()).then(() => setReason(""))}
+      >
+        {refusal ? "Refuse again" : "Refuse"}
+      </ConfirmButton>
     </Row>
   );
 }

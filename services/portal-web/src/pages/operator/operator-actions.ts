@@ -27,6 +27,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   "order.reattempt_requested": "Reattempt requested for a business",
   "order.return_requested": "Return requested for a business",
   "business.changed": "Business changed",
+  "business.refused": "Approval or live access refused",
   "business.contact_changed": "Contact of the business changed",
   "business.closing_begun": "Closing of a business begun",
   "business.closing_withdrawn": "Closing of a business withdrawn",

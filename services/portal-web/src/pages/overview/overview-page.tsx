@@ -6,6 +6,7 @@ import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
 import { HomePart } from "./home-part";
+import { RefusalNotice } from "./refusal-notice";
 
 // Most visits are after the first live order, and need no quick start.
 const Onboarding = lazy(async () => ({ default: (await import("./onboarding")).Onboarding }));
@@ -26,6 +27,7 @@ export function Component() {
             : "The status of your integration, and what is missing for live orders."
         }
       />
+      <RefusalNotice />
       {isLive === undefined ? (
         LOADING
       ) : !isLive ? (

@@ -1,0 +1,12 @@
+//! What the operator refused a business.
+
+use chrono::{DateTime, Utc};
+
+/// Of its approval, or of live access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) reason: String,
+    pub(crate) refused_at: DateTime<Utc>,
+    /// Then the business waits for the operator again.
+    pub(crate) asked_again_at: Option<DateTime<Utc>>,
+}

@@ -1,0 +1,80 @@
+//! What the operator refuses a business, and how the business asks again.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::closings::of_operator;
+use crate::portal::Portal;
+
+const REFUSAL: &str = "/v1/portal/business/refusal";
+const ASK: &str = "/v1/portal/business/refusal/ask-again";
+
+/// The businesses that wait for their approval, the newest first.
+async fn waiting(operator: &mut Client) -> Vec<Value> {
+    let home = operator.get("/v1/operator/home").await.body;
+    home["signUps"].as_array().unwrap().iter().map(|business| business["id"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_refused_sign_up_reads_why_and_asks_again() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut other = portal.owner("owner@other.example").await;
+    let mut operator = portal.operator();
+    let (path, id, other_id) = (of_operator(&owner.business), json!(owner.business), json!(other.business));
+    let refusal = format!("{path}/refusal");
+    assert_eq!(owner.client.post(ASK, json!({})).await.code(), "nothing_refused");
+    assert_eq!(operator.post(&refusal, json!({})).await.invalid_fields(), ["reason"]);
+    assert_eq!(waiting(&mut operator).await, [other_id.clone(), id.clone()]);
+
+    let reason = json!({ "reason": "The GSTIN is missing." });
+    assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204);
+    let read = owner.client.get(REFUSAL).await.body["refusal"].clone();
+    assert_eq!((&read["reason"], &read["askedAgainAt"]), (&reason["reason"], &Value::Null), "{read}");
+    assert_eq!(operator.get(&path).await.body["refusal"], read);
+    assert_eq!(other.client.get(REFUSAL).await.body, json!({ "refusal": null }), "of another business");
+    assert_eq!(other.client.post(ASK, json!({})).await.code(), "nothing_refused");
+    assert_eq!(waiting(&mut operator).await, [other_id.clone()]);
+
+    for _ in 0..2 {
+        assert_eq!(owner.client.post(ASK, json!({})).await.status, 204);
+    }
+    assert!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"].is_string());
+    assert_eq!(waiting(&mut operator).await, [other_id.clone(), id.clone()]);
+    let log = owner.client.get("/v1/portal/audit-log").await.body;
+    for action in ["business.refused", "business.asked_again"] {
+        let entries = log["data"].as_array().unwrap().iter();
+        assert_eq!(entries.filter(|entry| entry["action"] == action).count(), 1, "{action}: {log}");
+    }
+    assert_eq!(operator.post(&refusal, reason).await.status, 204, "once more");
+    assert_eq!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"], Value::Null);
+    assert_eq!(waiting(&mut operator).await, [other_id.clone()]);
+    assert_eq!(operator.patch(&path, json!({ "status": "active" })).await.status, 200);
+    assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null, "the approval ends it");
+    let unknown = of_operator("biz_01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    assert_eq!(operator.post(&format!("{unknown}/refusal"), json!({ "reason": "x" })).await.status, 404);
+}
+
+#[tokio::test]
+async fn live_access_is_refused_and_asked_for_again_too() {
+    let portal = Portal::start().await;
+    let (mut owner, mut operator) = (portal.owner("owner@shop.example").await, portal.operator());
+    let (path, id) = (of_operator(&owner.business), json!(owner.business));
+    let refusal = format!("{path}/refusal");
+    assert_eq!(operator.patch(&path, json!({ "status": "active" })).await.status, 200);
+    assert!(waiting(&mut operator).await.is_empty());
+    let reason = json!({ "reason": "Please test cancellations first." });
+    assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204);
+    assert!(waiting(&mut operator).await.is_empty(), "refused");
+    assert_eq!(owner.client.post(ASK, json!({})).await.status, 204);
+    assert_eq!(waiting(&mut operator).await, [id]);
+    assert_eq!(operator.patch(&path, json!({ "liveAccess": "active" })).await.status, 200);
+    assert!(waiting(&mut operator).await.is_empty());
+    assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null);
+    for refused in [owner.client.post(ASK, json!({})).await, operator.post(&refusal, reason).await] {
+        assert_eq!((refused.status, refused.code()), (409, "business_not_waiting"), "{refused:?}");
+    }
+    // What was refused before is over, also when live access is withdrawn.
+    assert_eq!(operator.patch(&path, json!({ "liveAccess": "inactive" })).await.status, 200);
+    assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null);
+}
