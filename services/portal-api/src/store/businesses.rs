@@ -198,11 +198,14 @@ fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 
-/// Not approved and not refused, or refused and asking again. Release 1.0.0 leaves the refusal of a business that it approves.
-const AWAITS_REVIEW: &str = "(businesses.status = 'inactive' AND NOT EXISTS (\
+/// Not approved and not refused, or refused and asking again; not closed. Release 1.0.0 leaves the refusal of a business that it
+/// approves.
+const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
      SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL) \
      OR businesses.status = 'active' AND NOT businesses.live_access AND EXISTS (\
-     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NOT NULL))";
+     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NOT NULL)) \
+     AND NOT EXISTS (\
+     SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL))";
 
 /// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::closings::of_operator;
+use crate::closings::{closing_owner, of_operator};
 use crate::portal::Portal;
 
 const REFUSAL: &str = "/v1/portal/business/refusal";
@@ -77,4 +77,15 @@ async fn live_access_is_refused_and_asked_for_again_too() {
     // What was refused before is over, also when live access is withdrawn.
     assert_eq!(operator.patch(&path, json!({ "liveAccess": "inactive" })).await.status, 200);
     assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_closed_business_waits_for_nothing() {
+    let portal = Portal::start().await;
+    let owner = closing_owner(&portal).await;
+    let (mut operator, path) = (portal.operator(), of_operator(&owner.business));
+    assert_eq!(operator.patch(&path, json!({ "status": "inactive" })).await.status, 200);
+    assert_eq!(waiting(&mut operator).await, [json!(owner.business)]);
+    assert_eq!(operator.post(&format!("{path}/closing/complete"), json!({})).await.status, 204);
+    assert!(waiting(&mut operator).await.is_empty());
 }

@@ -66,7 +66,7 @@ pub(crate) async fn operator_home(
     let failing = unanswered.unwrap("webhook-dispatcher", failing);
     let mut wallets = unanswered.unwrap("wallet", wallets);
     // A closed business tops nothing up.
-    for wallets in &mut wallets {
+    if let Some(wallets) = &mut wallets {
         wallets.low_balances.retain(|low| !closed.contains(&low.business_id));
     }
     let closed_with_money = unanswered.unwrap("wallet", closed_with_money);
