@@ -38,6 +38,17 @@ pub struct Decided {
     pub fee: Paise,
 }
 
+/// When the decision was made that somebody saw; `None` if they saw none. A newer one, of a colleague or a program, is not replaced
+/// unseen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenDecision(pub Option<DateTime<Utc>>);
+
+impl SeenDecision {
+    pub fn is_outdated(self, present: Option<Decided>) -> bool {
+        self.0 != present.map(|decided| decided.at)
+    }
+}
+
 /// Why a decision is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -211,6 +222,23 @@ mod tests {
             stored.as_object_mut().unwrap().remove("fee");
             let free = serde_json::from_value::<Decided>(stored).unwrap();
             assert_eq!(free, Decided { fee: Paise::ZERO, ..decided }, "as stored before there were fees");
+        }
+    }
+
+    #[test]
+    fn another_decision_than_the_seen_one_makes_it_outdated() {
+        let at = |seconds| DateTime::from_timestamp(seconds, 0);
+        let decided =
+            |seconds| at(seconds).map(|at| Decided { decision: Decision::Return, at, fee: Paise::ZERO });
+        for (seen, present, is_outdated) in [
+            (None, None, false),
+            (at(1), decided(1), false),
+            (None, decided(1), true),
+            (at(1), decided(2), true),
+            // Another attempt has failed since, which removes it.
+            (at(1), None, true),
+        ] {
+            assert_eq!(SeenDecision(seen).is_outdated(present), is_outdated, "{seen:?} {present:?}");
         }
     }
 }

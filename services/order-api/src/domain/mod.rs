@@ -19,7 +19,6 @@ mod placement;
 mod plausibility;
 mod postponed;
 mod search;
-mod seen_decision;
 mod simulation;
 mod states;
 mod warnings;
@@ -28,7 +27,9 @@ pub use activity::{
     Activity, BusinessActivity, LiveOrders, LiveOrdersQuery, OpenOrders, RecentOrders, RetryProof,
     TestedRetries,
 };
-pub use after_failure::{AttemptRules, Decided, Decision, Refusal, attempt_to_pay, reattempt_days};
+pub use after_failure::{
+    AttemptRules, Decided, Decision, Refusal, SeenDecision, attempt_to_pay, reattempt_days,
+};
 pub use cash::CashReports;
 pub use differences::differences;
 pub use draft::{
@@ -51,6 +52,5 @@ pub use placement::{ExistingOrder, Placement, RequestIdentity, Resolution};
 pub use plausibility::{warn_of_amounts, warn_of_place};
 pub use postponed::Postponed;
 pub use search::{Searchable, is_to_city, search_query, searched_id};
-pub use seen_decision::SeenDecision;
 pub use simulation::{Scenario, Simulation};
 pub use warnings::{Warning, Warnings};

@@ -11,6 +11,7 @@ mod attempt_fees;
 mod bad_input;
 mod browsers;
 mod business;
+mod corrections;
 mod docs;
 mod ended_orders;
 mod erasures;
