@@ -31,6 +31,8 @@ const RECENT: TimeDelta = TimeDelta::hours(24);
 const LIST_PERIOD: TimeDelta = TimeDelta::days(30);
 /// The period of the delivery rate.
 const RATE_PERIOD: TimeDelta = TimeDelta::days(7);
+/// Of a search of all businesses by its period alone, which reads all orders of it.
+const PERIOD_ALONE_MAX: TimeDelta = TimeDelta::days(31);
 
 pub(super) async fn activity(
     state: Data<State>,
@@ -128,6 +130,10 @@ pub(super) async fn find_anywhere(
     Ok(Json(found_orders(&state, found)))
 }
 
+fn is_too_long((until, from): (DateTime<Utc>, DateTime<Utc>)) -> bool {
+    until - from > PERIOD_ALONE_MAX
+}
+
 /// `GET /internal/orders/search?search=&city=&status=&business=&createdFrom=&createdUntil=`, with `search`, `city` or both times
 pub(super) async fn search(
     state: Data<State>,
@@ -149,6 +155,14 @@ pub(super) async fn search(
         (None, None) if filter.created_from.is_none() || filter.created_until.is_none() => {
             let message = "Send search, city, or createdFrom and createdUntil.";
             return Err(ApiError::invalid_field("search", "required", message));
+        }
+        (None, None)
+            if business.is_none()
+                && filter.created_until.zip(filter.created_from).is_some_and(is_too_long) =>
+        {
+            let message =
+                "Without search, city and business, createdFrom must be at most 31 days before createdUntil.";
+            return Err(ApiError::invalid_field("createdFrom", "out_of_range", message));
         }
         // The words of an order have its city.
         (text, city) => (text.iter().chain(&city).cloned().collect::<Vec<_>>().join(" "), city),

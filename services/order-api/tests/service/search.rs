@@ -260,6 +260,9 @@ async fn the_staff_find_orders_of_any_business_or_of_one() {
     {
         assert!(found(&filter).await.is_empty(), "{filter}");
     }
+    let long = format!("orders/search?createdFrom={past}&createdUntil={}", day(31));
+    assert_eq!(get(&service, &long).await.body["errors"][0]["field"], "createdFrom");
+    assert_eq!(get(&service, &format!("{long}&business={}", one.id)).await.status, 200);
     for query in ["orders", "orders?code=one&search=one", "orders/search", "orders/search?status=created"] {
         assert_eq!(get(&service, query).await.status, 400, "{query}");
     }

@@ -161,7 +161,8 @@ pub(crate) struct FindOrdersParams {
     status: Option<DeliveryStatus>,
     /// Searches only the orders of this business.
     business_id: Option<BusinessId>,
-    /// Searches only orders that were created at this time or later.
+    /// Searches only orders that were created at this time or later. Without words, city and business, at most 31 days before
+    /// `createdUntil`.
     created_from: Option<DateTime<Utc>>,
     /// Searches only orders that were created before this time.
     created_until: Option<DateTime<Utc>>,
