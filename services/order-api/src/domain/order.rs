@@ -207,9 +207,12 @@ impl Order {
         self.cash.discrepancy(self.cod_amount)
     }
 
-    /// The reported cash minus the expected amount, when they differ. `None` once the whole amount is settled, as in wallet.
+    /// The reported cash minus the expected amount, when they differ. `None` once the whole amount is settled, unless more was
+    /// collected, as in wallet.
     pub fn cod_difference(&self) -> Option<Paise> {
-        let reported = self.cod_discrepancy().filter(|_| self.cash.settled != Some(self.cod_amount))?;
+        let expected = Some(self.cod_amount);
+        let is_paid = self.cash.settled == expected && self.cash.collected <= expected;
+        let reported = self.cod_discrepancy().filter(|_| !is_paid)?;
         reported.checked_sub(self.cod_amount)
     }
 
@@ -273,6 +276,13 @@ mod tests {
         // The step that was short stays visible.
         order.cash.record(EventKind::CodSettled, Some(Paise::new(25_000)));
         assert_eq!(order.cod_discrepancy(), Some(Paise::new(24_000)));
+        // What was collected is owed.
+        let paise = |amount| Some(Paise::new(amount));
+        for handed_over in [26_000, 25_000] {
+            let handed_over = paise(handed_over);
+            order.cash = CashReports { collected: paise(26_000), handed_over, settled: paise(25_000) };
+            assert_eq!(order.cod_difference(), paise(1_000), "{handed_over:?}");
+        }
         order.cash = CashReports::default();
         order.cash.record(EventKind::CodCollected, Some(Paise::new(25_000)));
         assert_eq!((order.cod_discrepancy(), order.cod_difference()), (None, None));

@@ -40,7 +40,7 @@ export function cashDifference({
 }: Amounts): string {
   if (reportedSettledPaise != null && settledPaise != null)
     return `${formatPaise(reportedSettledPaise)} reported as settled, ${formatPaise(settledPaise)} paid`;
-  if (expectedPaise != null && settledPaise === expectedPaise)
+  if (expectedPaise != null && settledPaise === expectedPaise && (collectedPaise ?? 0) <= expectedPaise)
     return "Settled in full, after a step with another amount";
   const steps: [name: string, paise: number | null | undefined][] = [
     ["settled", settledPaise],

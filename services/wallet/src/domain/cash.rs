@@ -125,12 +125,13 @@ impl CashRecord {
     }
 
     /// The latest amount that differs from the expected one, minus the expected one: negative when cash is missing. Without an
-    /// expected amount, the first report is the expected one. `None` once the whole amount is settled, as in order-api.
+    /// expected amount, the first report is the expected one. `None` once the whole amount is settled and nothing is owed, as
+    /// in order-api.
     pub(crate) fn difference(&self) -> Option<Paise> {
         let reports = [self.collected, self.handed_over, self.settled];
         let mut amounts = reports.into_iter().flatten().map(|reported| reported.amount);
         let expected = self.expected.or_else(|| amounts.next())?;
-        if self.settled.is_some_and(|settled| settled.amount == expected) {
+        if self.settled.is_some_and(|settled| settled.amount == expected) && self.lacks().is_none() {
             return None;
         }
         amounts.rfind(|amount| *amount != expected)?.checked_sub(expected)
@@ -268,6 +269,9 @@ mod tests {
             (settled(record(Some(100), Some(90), Some(100)), 100), None),
             (settled(record(Some(100), Some(90), Some(90)), 100), None),
             (settled(record(Some(100), Some(90), Some(90)), 110), Some(10)),
+            // What was collected is owed, also above the expected amount.
+            (settled(record(Some(100), Some(110), Some(110)), 100), Some(10)),
+            (settled(record(Some(100), Some(110), Some(100)), 100), Some(10)),
             (settled(record(None, Some(90), Some(80)), 90), None),
             (settled(record(Some(100), None, None), 110), Some(10)),
             (record(None, Some(90), Some(80)), Some(-10)),

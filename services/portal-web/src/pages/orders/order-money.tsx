@@ -87,6 +87,7 @@ export function OrderMoney({ order, transfer, transferPath, isOfStaff = false }:
 function Discrepancy({ order, payer }: { order: Order; payer: string }) {
   const { codCollectedPaise: collected, codHandedOverPaise: handedOver, codSettledPaise: settled } = order;
   const expected = order.payment.codAmountPaise ?? 0;
+  const owed = Math.max(expected, collected ?? 0);
   const differs = (paise: number | null | undefined): paise is number =>
     typeof paise === "number" && paise !== expected;
   return (
@@ -104,12 +105,12 @@ function Discrepancy({ order, payer }: { order: Order; payer: string }) {
       {typeof settled === "number" && (
         <Text>
           {payer} settled <Money paise={settled} />
-          {settled === expected ? (
+          {settled === owed ? (
             ", the whole amount."
           ) : (
             <>
               {" "}
-              instead of <Money paise={expected} />.
+              instead of <Money paise={owed} />.
             </>
           )}
         </Text>
