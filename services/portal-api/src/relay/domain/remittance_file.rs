@@ -35,7 +35,14 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
             break;
         };
         let number = record.position().map_or(0, |position| line_of(&text, position));
-        if (index == 0 && is_header(&record)) || record.iter().all(str::is_empty) {
+        let is_header = index == 0 && is_header(&record);
+        if is_header && record.get(1).is_some_and(|name| name.to_lowercase().contains("paise")) {
+            errors.push(LineError {
+                number,
+                message: "Amounts are in rupees. Change them, and name their column amount.",
+            });
+        }
+        if is_header || record.iter().all(str::is_empty) {
             continue;
         }
         if lines.len() + errors.len() == LINES_MAX {
@@ -135,6 +142,17 @@ mod tests {
             let errors = read(text).unwrap_err();
             assert_eq!((errors.len(), errors[0].number), (1, 1), "{text}");
         }
+    }
+
+    #[test]
+    fn a_header_in_paise_is_refused() {
+        for header in ["order,amount_paise", "order,Amount (paise)", "Order,AMOUNT IN PAISE,note"] {
+            let errors = read(&format!("{header}\na,5")).unwrap_err();
+            assert_eq!((errors.len(), errors[0].number), (1, 1), "{header}");
+            assert!(errors[0].message.starts_with("Amounts are in rupees."), "{header}");
+        }
+        let lines = read("order,Amount (rupees)\na,5").unwrap();
+        assert_eq!(lines, [read_line(2, "a", Some(500), None)]);
     }
 
     #[test]
