@@ -16,6 +16,9 @@ const THRESHOLD_MARGIN: i64 = 1;
 async fn a_business_follows_its_money() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
     let mut business = Business::sign_up(&stack).await?;
+    // Before the first top-up, which the default threshold would call low.
+    let threshold = json!({ "thresholdPaise": 2 * FEE - THRESHOLD_MARGIN });
+    business.portal.put("/wallet/threshold", &threshold).await?;
     business.go_live(3 * FEE).await?;
     let (kept, cancelled) = a_low_balance_is_announced(&business).await?;
     a_refund_is_in_the_statement(&business, &cancelled).await?;
@@ -30,8 +33,6 @@ async fn a_low_balance_is_announced(business: &Business) -> anyhow::Result<(Stri
     events.push(json!("wallet.low_balance"));
     let endpoint = format!("/webhook-endpoints/{}", business.endpoint_id);
     business.portal.call(Method::PATCH, &endpoint, Some(&json!({ "events": events }))).await?.expect(200)?;
-    let threshold = json!({ "thresholdPaise": 2 * FEE - THRESHOLD_MARGIN });
-    business.portal.put("/wallet/threshold", &threshold).await?;
 
     let kept = business.place(&sample_order("kept")).await?;
     assert_eq!(business.portal.get("/status").await?["indicators"]["wallet"]["label"], "Funded");
