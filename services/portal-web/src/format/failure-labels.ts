@@ -41,8 +41,8 @@ export function reattemptDays(now: Date): { first: string; last: string } {
   return { first, last: last.toISOString().slice(0, 10) };
 }
 
-/** What another attempt costs, before it begins. */
-export function reattemptFee(paise: number): string {
-  if (paise === 0) return "It costs no second fee.";
+/** What another attempt costs, before it begins. `taken` is what attempts that began have cost. */
+export function reattemptFee(paise: number, taken: number): string {
+  if (paise === 0) return taken > 0 ? "It takes no further fee." : "It costs no second fee.";
   return `When the attempt begins, its fee of ${formatPaise(paise)} is taken from the wallet.`;
 }

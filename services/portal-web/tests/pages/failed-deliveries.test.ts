@@ -1,7 +1,7 @@
 import { operator, placeOrder, report } from "../support/api";
 import { newBusiness, openLive } from "../support/business";
 import { check } from "../support/page-checks";
-import { row } from "../support/pages";
+import { fact, row } from "../support/pages";
 import { expect, test } from "../support/test";
 
 const TO_THE_DOOR = ["driver.assigned", "order.picked_up", "order.out_for_delivery"];
@@ -72,6 +72,25 @@ test("the fee of another attempt is named before somebody asks for it", async ({
     question.getByText("When the attempt begins, its fee of ₹30.00 is taken from the wallet."),
   ).toBeVisible();
   await check(page, "order-reattempt-fee", { bothSizes: true });
+});
+
+test("a fee that was taken stays taken, and is not announced again", async ({ page }) => {
+  const key = await openLive(page, await newBusiness(page, "Paid attempt"));
+  const order = await failedOrder(key, "paid-1");
+  // The driver of an attempt with a fee dropped out.
+  await page.route(`**/v1/portal/orders/${order.id}`, async (route) => {
+    const shown = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...shown, reattemptFeesPaise: 3_000 } });
+  });
+  await page.goto(`/orders/${order.id}`);
+  await expect(page.getByText("₹30.00 was taken for attempts that began. It stays taken.")).toBeVisible();
+  const money = page.getByRole("region", { name: "Money" });
+  await expect(fact(money, "Charged to wallet")).toHaveText("₹79.00");
+  await expect(fact(money, "Of it, fees of attempts")).toHaveText("₹30.00");
+  await page.getByRole("button", { name: "Attempt again" }).click();
+  const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
+  await expect(question.getByText("It takes no further fee.")).toBeVisible();
+  await check(page, "order-paid-attempt", { bothSizes: true });
 });
 
 test("late cash needs attention too", async ({ page }) => {

@@ -5,6 +5,7 @@ import { asFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { Dialog, DialogStep } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
+import { reattemptFee } from "../../format/failure-labels";
 import { formatPaise } from "../../format/money";
 import { dayError, ReattemptFields } from "../orders/reattempt-fields";
 import { decidable, type Refused } from "./decidable";
@@ -81,7 +82,8 @@ export function DecideAll<One extends Order>({
 
 function feesOf(orders: Order[]): string {
   const paise = orders.reduce((sum, { reattemptFeePaise }) => sum + reattemptFeePaise, 0);
-  if (paise === 0) return "It costs no second fee.";
+  const taken = orders.reduce((sum, { reattemptFeesPaise }) => sum + reattemptFeesPaise, 0);
+  if (paise === 0) return reattemptFee(0, taken);
   return `The fees are ${formatPaise(paise)} in all, each taken when its attempt begins.`;
 }
 

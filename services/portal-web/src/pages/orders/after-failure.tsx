@@ -7,6 +7,7 @@ import type { Order } from "../../api/orders";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Time } from "../../components/time";
 import { dayInWords, failureReason, reattemptFee } from "../../format/failure-labels";
+import { formatPaise } from "../../format/money";
 import { sentence } from "../../format/order-labels";
 import { awaitsDecision } from "./next-events";
 import { dayError, ReattemptFields } from "./reattempt-fields";
@@ -43,6 +44,11 @@ export function AfterFailure<One extends Order>({
           order.personalDataMasked && <Text>Your role does not show the reason in the driver’s words.</Text>
         )}
         <Asked order={order} canDecide={canDecide} />
+        {order.reattemptFeesPaise > 0 && (
+          <Text>
+            {formatPaise(order.reattemptFeesPaise)} was taken for attempts that began. It stays taken.
+          </Text>
+        )}
         {canDecide && awaitsDecision(order) && !order.reattemptPossible && !order.returnRequestedAt && (
           <Text>{whyNotAgain(order)}</Text>
         )}
@@ -72,7 +78,7 @@ function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
           {reattempt.on ? ` for ${dayInWords(reattempt.on)}` : " as soon as possible"}
           {reattempt.note ? `: ${reattempt.note}` : "."}
         </Text>
-        {reattempt.feePaise > 0 && <Text>{reattemptFee(reattempt.feePaise)}</Text>}
+        {reattempt.feePaise > 0 && <Text>{reattemptFee(reattempt.feePaise, order.reattemptFeesPaise)}</Text>}
       </>
     );
   }
@@ -115,7 +121,8 @@ function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
       description={
         <Stack gap="sm">
           <span>
-            The fleet brings the parcel to the customer again. {reattemptFee(order.reattemptFeePaise)}
+            The fleet brings the parcel to the customer again.{" "}
+            {reattemptFee(order.reattemptFeePaise, order.reattemptFeesPaise)}
           </span>
           <ReattemptFields decision={decision} onChange={setDecision} />
         </Stack>
@@ -134,7 +141,11 @@ function RequestReturn<One extends Order>({ order, decider }: RequestProps<One>)
   return (
     <ConfirmButton
       title="Request the return of this parcel?"
-      description="The fleet brings the parcel back to its pickup. The delivery fee is not refunded."
+      description={`The fleet brings the parcel back to its pickup. ${
+        order.reattemptFeesPaise > 0
+          ? "The delivery fee and the fees of attempts are not refunded."
+          : "The delivery fee is not refunded."
+      }`}
       confirm="Request return"
       onConfirm={() => decide.mutateAsync({ action: "return" })}
     >

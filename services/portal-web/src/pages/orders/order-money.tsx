@@ -32,11 +32,16 @@ export function OrderMoney({ order, transfer, transferPath, isOfStaff = false }:
           <Money paise={payment.deliveryFeePaise} />
         </Fact>
         <Fact name="Charged to wallet">
-          {order.mode === "test" ? "None (test order)" : <Money paise={order.feeChargedPaise} />}
+          {order.mode === "test" ? (
+            "None (test order)"
+          ) : (
+            <Money paise={order.feeChargedPaise + order.reattemptFeesPaise} />
+          )}
         </Fact>
-        {order.reattempt && (
+        <Amount name="Of it, fees of attempts" paise={order.reattemptFeesPaise || null} />
+        {order.reattempt && order.status === "failed" && (
           <Amount
-            name={`Fee of attempt ${order.reattempt.number}${order.status === "failed" ? ", when it begins" : ""}`}
+            name={`Fee of attempt ${order.reattempt.number}, when it begins`}
             paise={order.reattempt.feePaise || null}
           />
         )}
