@@ -96,10 +96,14 @@ pub struct OrderView {
     #[schema(required)]
     pub reattempt_possible: bool,
     /// What another attempt that is asked for now takes from the wallet when it begins: by the rule of the operator, or as it was
-    /// announced before. 0 if none can be asked for, and for a test order.
+    /// announced before. 0 if none can be asked for, if its fee is taken already, and for a test order.
     #[serde(default)]
     #[schema(required)]
     pub reattempt_fee_paise: Paise,
+    /// The fees that the attempts of the order that began have taken from the wallet, in all. They are not refunded.
+    #[serde(default)]
+    #[schema(required)]
+    pub reattempt_fees_paise: Paise,
     /// When the business asked for the parcel after the latest failure.
     #[serde(default)]
     pub return_requested_at: Option<DateTime<Utc>>,

@@ -20,7 +20,8 @@ pub struct ReattemptView {
     pub number: u32,
     /// For the driver.
     pub note: Option<String>,
-    /// What the attempt takes from the wallet of a live order when it begins. It was announced with the request.
+    /// What the attempt takes from the wallet of a live order when it begins. It was announced with the request. 0 once it is
+    /// taken and the driver dropped out.
     #[serde(default)]
     #[schema(required)]
     pub fee_paise: Paise,

@@ -188,6 +188,8 @@ body! {
         reattempt_possible: bool,
         /// Of another attempt that is asked for now.
         reattempt_fee_paise: i64,
+        /// Of the attempts that began.
+        reattempt_fees_paise: i64,
         return_requested_at: Option<String>,
         corrections: Vec<Correction>,
         cod_collected_paise: Option<i64>,

@@ -8,7 +8,7 @@ use events::{AttemptBegun, Body, Envelope};
 use postgres::StoreError;
 use telemetry::TraceContext;
 
-use crate::domain::{Order, attempt_to_pay};
+use crate::domain::{Decided, Order, attempt_to_pay};
 use crate::order_events::{OrderChange, Progress};
 use crate::state::State;
 use crate::store::orders;
@@ -40,6 +40,9 @@ pub(super) async fn move_order(
     order.state = state_after;
     order.sequence += 1;
     copy_data(&mut order, &progress);
+    if let Some(to_pay) = to_pay {
+        order.paid = order.paid.and(to_pay);
+    }
     order.updated_at = orders::save(conn, &order).await?;
     let trace = TraceContext::current();
     let change = OrderChange { order: order.summary(), progress, trace };
@@ -81,7 +84,11 @@ fn copy_data(order: &mut Order, progress: &Progress) {
         EventKind::DriverAssigned if order.mode == Mode::Live => {
             order.driver = progress.data.driver.as_ref().and_then(|driver| serde_json::to_value(driver).ok());
         }
-        EventKind::DriverUnassigned => order.driver = None,
+        EventKind::DriverUnassigned => {
+            order.driver = None;
+            // The attempt that was asked for had begun: its fee is taken.
+            order.decided = order.decided.map(|decided| Decided { fee: Paise::ZERO, ..decided });
+        }
         // A return without words has those of the failure, and always its code.
         EventKind::OrderReturned if progress.data.reason.is_some() => {
             order.reason.clone_from(&progress.data.reason);

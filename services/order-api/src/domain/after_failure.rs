@@ -33,9 +33,23 @@ pub struct Decided {
     #[serde(flatten)]
     pub decision: Decision,
     pub at: DateTime<Utc>,
-    /// What was announced. The wallet loses it when the attempt begins.
+    /// What was announced. The wallet loses it when the attempt begins. 0 once it is lost and the driver dropped out.
     #[serde(default)]
     pub fee: Paise,
+}
+
+/// What attempts that began have taken from the wallet. It stays taken, whatever follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaidAttempts {
+    /// The number of the latest one. Its driver may drop out, and it begins again.
+    pub latest: u32,
+    pub fees: Paise,
+}
+
+impl PaidAttempts {
+    pub fn and(self, (attempt, fee): (u32, Paise)) -> Self {
+        Self { latest: attempt, fees: self.fees.checked_add(fee).unwrap_or(self.fees) }
+    }
 }
 
 /// When the decision was made that somebody saw; `None` if they saw none. A newer one, of a colleague or a program, is not replaced
@@ -66,18 +80,18 @@ impl AttemptRules {
     /// Of another attempt that is asked for now. A request that stands keeps its announced fee, whichever day it names.
     pub fn fee_of_reattempt(self, order: &Order) -> Paise {
         match order.decided {
-            _ if order.mode == Mode::Test => Paise::ZERO,
+            _ if order.mode == Mode::Test || order.is_next_paid() => Paise::ZERO,
             Some(Decided { decision: Decision::Reattempt { .. }, fee, .. }) => fee,
             _ => self.reattempt_fee,
         }
     }
 }
 
-/// The number and the fee of the attempt that `event` begins, if the business asked for it and it is not free.
+/// The number and the fee of the attempt that `event` begins, if the business asked for it, and it is neither free nor paid.
 pub fn attempt_to_pay(order: &Order, event: EventKind) -> Option<(u32, Paise)> {
     let Some(Decided { decision: Decision::Reattempt { .. }, fee, .. }) = order.decided else { return None };
     let begins = event == EventKind::DriverAssigned && order.state.awaits_decision();
-    (begins && fee > Paise::ZERO).then(|| (order.next_attempt(), fee))
+    (begins && fee > Paise::ZERO && !order.is_next_paid()).then(|| (order.next_attempt(), fee))
 }
 
 impl Decision {
@@ -204,6 +218,28 @@ mod tests {
         ] {
             assert_eq!(attempt_to_pay(&order, event), expected, "{event} of {:?}", order.decided);
         }
+    }
+
+    #[test]
+    fn an_attempt_whose_driver_dropped_out_is_not_paid_again() {
+        let rules = AttemptRules { max: ATTEMPTS_MAX, reattempt_fee: Paise::new(5_000) };
+        let again = Decision::Reattempt { on: None };
+        let begun = [DriverAssigned, OrderPickedUp, OrderFailed, DriverAssigned];
+        let paid = PaidAttempts::default().and((2, Paise::new(3_000)));
+        let fee = Paise::new(3_000);
+        for decision in [None, Some(Decision::Return), Some(again)] {
+            let decided = decision.map(|decision| Decided { decision, at: DateTime::UNIX_EPOCH, fee });
+            let order = Order { decided, paid, ..after(&[&begun[..], &[DriverUnassigned]].concat()) };
+            assert_eq!(again.fee(&order, rules), Paise::ZERO, "{decision:?}");
+            assert_eq!(attempt_to_pay(&order, DriverAssigned), None, "{decision:?}");
+        }
+        // The one after it is another attempt.
+        let order = Order { paid, ..after(&[&begun[..], &[OrderFailed]].concat()) };
+        assert_eq!(again.fee(&order, rules), Paise::new(5_000));
+        let asked = Decided { decision: again, at: DateTime::UNIX_EPOCH, fee };
+        let third = attempt_to_pay(&Order { decided: Some(asked), ..order }, DriverAssigned);
+        assert_eq!(third, Some((3, fee)));
+        assert_eq!(third.map(|due| paid.and(due)), Some(PaidAttempts { latest: 3, fees: Paise::new(6_000) }));
     }
 
     #[test]

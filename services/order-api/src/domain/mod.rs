@@ -28,7 +28,7 @@ pub use activity::{
     TestedRetries,
 };
 pub use after_failure::{
-    AttemptRules, Decided, Decision, Refusal, SeenDecision, attempt_to_pay, reattempt_days,
+    AttemptRules, Decided, Decision, PaidAttempts, Refusal, SeenDecision, attempt_to_pay, reattempt_days,
 };
 pub use cash::CashReports;
 pub use differences::differences;

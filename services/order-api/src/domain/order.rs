@@ -10,7 +10,7 @@ use domain::{
 use serde_json::Value;
 use url::Url;
 
-use super::{CashReports, Decided, Fingerprint, Placement};
+use super::{CashReports, Decided, Fingerprint, PaidAttempts, Placement};
 
 /// A placed order.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Order {
     pub reason_code: Option<String>,
     /// About the latest failure.
     pub decided: Option<Decided>,
+    /// A failure keeps it.
+    pub paid: PaidAttempts,
     pub cash: CashReports,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
@@ -157,6 +159,7 @@ impl NewOrder {
             reason: None,
             reason_code: None,
             decided: None,
+            paid: PaidAttempts::default(),
             cash: CashReports::default(),
             created_at: self.created_at,
             updated_at: self.created_at,
@@ -184,6 +187,11 @@ impl Order {
     /// The number of the attempt that follows the failed ones. Release 1.0.0 counted no failure.
     pub fn next_attempt(&self) -> u32 {
         self.state.failed_attempts.max(1).saturating_add(1)
+    }
+
+    /// Whether the next attempt had begun and taken its fee before its driver dropped out.
+    pub fn is_next_paid(&self) -> bool {
+        self.paid.latest == self.next_attempt()
     }
 
     /// From the business to the driver of another attempt. It is one of the notes, so that it is erased with them.

@@ -61,6 +61,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, rules: AttemptRules, orde
         reattempt,
         reattempt_possible,
         reattempt_fee_paise,
+        reattempt_fees_paise: order.paid.fees,
         return_requested_at,
         corrections,
         cod_collected_paise: order.cash.collected,

@@ -12,7 +12,8 @@ use serde_json::Value;
 use super::corrupt;
 use super::schema::{order_events, orders};
 use crate::domain::{
-    CashReports, Decided, ExistingOrder, Fingerprint, NewOrder, Order, OrderEvent, Placement, json_size,
+    CashReports, Decided, ExistingOrder, Fingerprint, NewOrder, Order, OrderEvent, PaidAttempts, Placement,
+    json_size,
 };
 
 #[derive(Queryable, Selectable)]
@@ -73,7 +74,7 @@ impl TryFrom<StateColumns<'_>> for DeliveryState {
     }
 }
 
-/// The column `after_failure`.
+/// The column `after_failure`. The trigger `orders_count_failure` keeps the keys that it does not name.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AfterFailure {
@@ -82,6 +83,12 @@ struct AfterFailure {
     reason_code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decided: Option<Decided>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    paid: PaidAttempts,
+}
+
+fn is_default(paid: &PaidAttempts) -> bool {
+    *paid == PaidAttempts::default()
 }
 
 impl AfterFailure {
@@ -97,6 +104,7 @@ pub(super) fn after_failure(order: &Order) -> Result<Option<Value>, StoreError> 
         failed_attempts: order.state.failed_attempts,
         reason_code: order.reason_code.clone(),
         decided: order.decided,
+        paid: order.paid,
     };
     let written = (column != AfterFailure::default()).then(|| serde_json::to_value(column)).transpose();
     written.map_err(|error| corrupt("orders.after_failure", error))
@@ -106,7 +114,7 @@ impl TryFrom<OrderRow> for Order {
     type Error = StoreError;
 
     fn try_from(row: OrderRow) -> Result<Self, StoreError> {
-        let AfterFailure { reason_code, decided, .. } = AfterFailure::read(row.after_failure.as_ref())?;
+        let AfterFailure { reason_code, decided, paid, .. } = AfterFailure::read(row.after_failure.as_ref())?;
         Ok(Self {
             id: row.id.parse().map_err(|error| corrupt("orders.id", error))?,
             business_id: row.business_id.parse().map_err(|error| corrupt("orders.business_id", error))?,
@@ -133,6 +141,7 @@ impl TryFrom<OrderRow> for Order {
             reason: row.reason,
             reason_code,
             decided,
+            paid,
             cash: CashReports {
                 collected: row.cod_collected_paise.map(Paise::new),
                 handed_over: row.cod_handed_over_paise.map(Paise::new),

@@ -78,21 +78,58 @@ async fn an_announced_fee_is_due_when_the_attempt_begins() -> anyhow::Result<()>
         (&shown["reattempt"]["feePaise"], &shown["reattemptFeePaise"]),
         (&json!(OF_ATTEMPT), &json!(0))
     );
-    // Its driver drops out: the same attempt begins again, which the wallet takes once.
+    // Its driver drops out: the same attempt begins again, which is due once.
     again(&business, &order, 2, "driver.unassigned").await?;
     again(&business, &order, 3, "driver.assigned").await?;
-    assert_eq!(due(&service, &business, &order).await, [second, second]);
+    assert_eq!(due(&service, &business, &order).await, [second]);
 
     // The fleet begins the third attempt by itself.
     again(&business, &order, 3, "order.failed").await?;
     again(&business, &order, 4, "driver.assigned").await?;
     again(&business, &order, 4, "order.failed").await?;
-    assert_eq!(due(&service, &business, &order).await.len(), 2);
+    assert_eq!(due(&service, &business, &order).await.len(), 1);
     post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
     again(&business, &order, 5, "driver.assigned").await?;
-    assert_eq!(due(&service, &business, &order).await, [second, second, (4, OF_ATTEMPT)]);
+    assert_eq!(due(&service, &business, &order).await, [second, (4, OF_ATTEMPT)]);
     let public = "order_events WHERE kind = 'driver.assigned' AND data::text LIKE '%ee%aise%'";
     assert_eq!(service.count(public).await, 0, "the event that businesses get does not change");
+    Ok(())
+}
+
+/// Of the request that stands, of one that is made now, and of attempts that began.
+fn fees(order: &Value) -> [Option<i64>; 3] {
+    [&order["reattempt"]["feePaise"], &order["reattemptFeePaise"], &order["reattemptFeesPaise"]]
+        .map(Value::as_i64)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fee_that_was_taken_stays_taken_when_the_driver_drops_out() -> anyhow::Result<()> {
+    let service = with_a_fee().await;
+    let business = service.business(FEE * 10);
+    let order = failed(&business, "paid").await?;
+    let [none, of_one, of_two] = [0, OF_ATTEMPT, 2 * OF_ATTEMPT].map(Some);
+    let asked = post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
+    assert_eq!(fees(&asked), [of_one, of_one, none]);
+    again(&business, &order, 2, "driver.assigned").await?;
+    assert_eq!(fees(&view(&business, &order).await?), [of_one, none, of_one]);
+    again(&business, &order, 2, "driver.unassigned").await?;
+    assert_eq!(fees(&view(&business, &order).await?), [none, none, of_one]);
+    let back = post(&business, &order, "return", json!({})).await?.expect(200)?;
+    assert_eq!(fees(&back), [None, none, of_one]);
+    let anew = post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
+    assert_eq!(fees(&anew), [none, none, of_one]);
+    again(&business, &order, 3, "driver.assigned").await?;
+    again(&business, &order, 3, "order.failed").await?;
+    assert_eq!(fees(&view(&business, &order).await?), [None, of_one, of_one]);
+
+    // An instance of release 1.0.0 fails the next attempt.
+    post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
+    again(&business, &order, 4, "driver.assigned").await?;
+    let failure = format!("UPDATE orders SET status = 'failed', reason = 'closed' WHERE id = '{order}'");
+    diesel::sql_query(failure).execute(&mut service.connection().await).await?;
+    let failed = view(&business, &order).await?;
+    assert_eq!((&failed["failedAttempts"], fees(&failed)), (&json!(3), [None, of_one, of_two]));
+    assert_eq!(due(&service, &business, &order).await, [(2, OF_ATTEMPT), (3, OF_ATTEMPT)]);
     Ok(())
 }
 

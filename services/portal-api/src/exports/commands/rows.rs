@@ -268,6 +268,7 @@ mod tests {
             reattempt: None,
             reattempt_possible: false,
             reattempt_fee_paise: Paise::ZERO,
+            reattempt_fees_paise: Paise::ZERO,
             return_requested_at: None,
             corrections: Vec::new(),
             cod_collected_paise: None,
