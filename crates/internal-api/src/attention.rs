@@ -17,10 +17,12 @@ pub const ATTENTION_MAX: i64 = 20;
 pub const DISCREPANCIES_MAX: i64 = 1_000;
 /// The most businesses that a call names.
 pub const BUSINESSES_MAX: usize = 100;
+/// The most closed businesses that [`WalletClient::attention`] names.
+pub const CLOSED_MAX: usize = 1_000;
 /// The most recent orders that [`BusinessActivity`] counts.
 pub const RECENT_MAX: i64 = 5_000;
 
-/// `GET /internal/attention` of wallet.
+/// `POST /internal/attention` of wallet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletAttention {
@@ -91,9 +93,9 @@ impl WalletClient {
         self.0.send(Method::POST, &["balances"], &json!({ "ids": ids })).await
     }
 
-    /// `GET /internal/attention`
-    pub async fn attention(&self) -> Result<WalletAttention, CallError> {
-        self.0.get(&["attention"]).await
+    /// `POST /internal/attention {closed}`: the balances of up to [`CLOSED_MAX`] `closed` businesses are not low
+    pub async fn attention(&self, closed: &[BusinessId]) -> Result<WalletAttention, CallError> {
+        self.0.send(Method::POST, &["attention"], &json!({ "closed": closed })).await
     }
 }
 

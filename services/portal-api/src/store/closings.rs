@@ -118,12 +118,12 @@ pub(crate) async fn remove(conn: &mut AsyncPgConnection, business: BusinessId) -
 }
 
 /// The businesses that are closed and not erased, at most `max`, the last one first. Covers all businesses.
-pub(crate) async fn closed(conn: &mut AsyncPgConnection, max: i64) -> Result<Vec<BusinessId>, StoreError> {
+pub(crate) async fn closed(conn: &mut AsyncPgConnection, max: usize) -> Result<Vec<BusinessId>, StoreError> {
     let ids: Vec<String> = closings::table
         .filter(closings::completed_at.is_not_null())
         .filter(closings::erased_at.is_null())
         .order(closings::completed_at.desc())
-        .limit(max)
+        .limit(i64::try_from(max).unwrap_or(i64::MAX))
         .select(closings::business_id)
         .load(conn)
         .await?;

@@ -140,7 +140,7 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
         "lateCash": [{ "businessId": active.business, "orders": 2, "amountPaise": 900, "dueSince": answer_of(&at()) }],
         "openDiscrepancies": 15,
     });
-    portal.peers.answer("GET /wallet/internal/attention", 200, attention);
+    portal.peers.answer("POST /wallet/internal/attention", 200, attention);
     let counts = json!({ "failed": 4, "unassigned": 1, "stuck": 0 });
     portal.peers.answer("GET /order-api/internal/orders/exceptions/counts", 200, counts.clone());
 

@@ -41,7 +41,7 @@ pub(crate) fn internal(
                 .service(resource("/debits/{order}/{attempt}").route(put().to(debits::post)))
                 .service(resource("/debits/{order}/{attempt}/void").route(post().to(debits::void)))
                 .service(resource("/payments/{provider}/notices").route(post().to(notices::process)))
-                .service(resource("/attention").route(get().to(attention::attention)))
+                .service(resource("/attention").route(post().to(attention::attention)))
                 .service(resource("/balances").route(post().to(attention::balances)))
                 .service(resource("/businesses").route(get().to(businesses::list)))
                 .service(resource("/cash").route(get().to(cash::of_all)))

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, Paise};
 use postgres::{StoreError, statement};
@@ -30,6 +30,7 @@ pub(crate) struct LateCash {
 const LOW: &str = "
     SELECT business_id, balance_paise FROM wallets
     WHERE funded_at IS NOT NULL AND balance_paise < coalesce(low_balance_threshold_paise, $1)
+        AND business_id <> ALL ($3)
     ORDER BY balance_paise, business_id LIMIT $2";
 
 const LATE: &str =
@@ -43,14 +44,20 @@ struct LowRow {
     balance_paise: i64,
 }
 
-/// The lowest balances below their threshold, or below the operator's.
+/// The lowest balances below their threshold, or below the operator's, without those of `closed` businesses.
 pub(crate) async fn low_balances(
     conn: &mut AsyncPgConnection,
     default_threshold: Paise,
+    closed: &[BusinessId],
     limit: i64,
 ) -> Result<Vec<LowBalance>, StoreError> {
-    let rows: Vec<LowRow> =
-        statement(LOW).bind::<BigInt, _>(default_threshold.get()).bind::<BigInt, _>(limit).load(conn).await?;
+    let closed: Vec<String> = closed.iter().map(BusinessId::to_string).collect();
+    let rows: Vec<LowRow> = statement(LOW)
+        .bind::<BigInt, _>(default_threshold.get())
+        .bind::<BigInt, _>(limit)
+        .bind::<Array<Text>, _>(closed)
+        .load(conn)
+        .await?;
     let low = |row: LowRow| {
         let business = parse("wallets.business_id", &row.business_id)?;
         Ok(LowBalance { business, balance: Paise::new(row.balance_paise) })

@@ -1,8 +1,8 @@
 //! What needs the operator's attention: low balances and late cash.
 
-use domain::{EventKind, Paise};
+use domain::{BusinessId, EventKind, Paise};
 use events::Body;
-use internal_api::attention::{LateCash, LowBalance, WalletAttention};
+use internal_api::attention::{ATTENTION_MAX, LateCash, LowBalance, WalletAttention};
 use internal_api::cash::CashQuery;
 use serde_json::json;
 use test_kit::until;
@@ -23,7 +23,7 @@ async fn low_balances_are_listed_from_the_lowest_and_compared_with_the_own_thres
     }
     // A wallet that was never funded is not low.
     harness.wallet.set_threshold(harness.business(), &json!({ "thresholdPaise": 100 })).await.unwrap();
-    let found = harness.wallet.attention().await.unwrap();
+    let found = harness.wallet.attention(&[]).await.unwrap();
     let balance = |business_id, paise| LowBalance { business_id, balance_paise: Paise::new(paise) };
     let expected = [balance(lower, 10), balance(low, THRESHOLD - 1), balance(own, 5_000)];
     let low_balances = expected.to_vec();
@@ -35,6 +35,26 @@ async fn low_balances_are_listed_from_the_lowest_and_compared_with_the_own_thres
     let mut listed: Vec<_> = listed.iter().map(|one| (one.balance_paise.get(), one.business_id)).collect();
     listed.sort_unstable();
     assert_eq!(listed, [(10, lower), (THRESHOLD, fine)]);
+}
+
+/// Their balances are 0, the lowest, and would fill the list.
+#[tokio::test]
+async fn balances_of_closed_businesses_are_not_low() {
+    let harness = Harness::start().await;
+    let low = harness.funded(10).await;
+    let mut closed = Vec::new();
+    for _ in 0..=ATTENTION_MAX {
+        let business = harness.funded(100).await;
+        harness.debit(business, harness.order(), 1, 100).await.unwrap();
+        closed.push(business);
+    }
+    let listed = async |closed: &[BusinessId]| {
+        let found = harness.wallet.attention(closed).await.unwrap().low_balances;
+        found.iter().map(|low| low.business_id).collect::<Vec<_>>()
+    };
+    assert!(!listed(&[]).await.contains(&low), "the list is full");
+    assert_eq!(listed(&closed).await, [low]);
+    assert_eq!(listed(&[low]).await.len(), 20);
 }
 
 #[tokio::test]
@@ -59,7 +79,7 @@ async fn cash_is_late_after_its_promised_day() {
     let handled = "SELECT count(*) FROM inbox WHERE consumer = 'wallet.cash'";
     until("the events are handled", async || harness.number(handled).await == 5).await;
 
-    let found = harness.wallet.attention().await.unwrap();
+    let found = harness.wallet.attention(&[]).await.unwrap();
     assert_eq!(found.open_discrepancies, Some(1), "settled short");
     let late = found.late_cash;
     let shown = |late: &LateCash| (late.business_id, late.orders, late.amount_paise.get());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::{BusinessId, Paise};
 use internal_api::CallError;
-use internal_api::attention::{BUSINESSES_MAX, Balance, FailingEndpoint, WalletAttention};
+use internal_api::attention::{BUSINESSES_MAX, Balance, CLOSED_MAX, FailingEndpoint, WalletAttention};
 use internal_api::orders::ExceptionCounts;
 use postgres::StoreError;
 
@@ -19,8 +19,6 @@ use crate::store::closings;
 
 /// Of each kind.
 const LISTED_MAX: usize = 20;
-/// The closed businesses whose balances are read, the last ones.
-const CLOSED_MAX: i64 = 1_000;
 
 pub(crate) struct OperatorHome {
     /// Businesses that wait for their approval, or asked again, newest first.
@@ -58,17 +56,13 @@ pub(crate) async fn operator_home(
         businesses::list(state, LISTED_MAX, None, &requested),
         approvals::list(state, &pending, LISTED_MAX, None),
         state.peers.webhooks.failing(),
-        state.peers.wallet.attention(),
+        state.peers.wallet.attention(&closed),
         with_money(state, &closed),
         state.peers.orders.exception_counts(),
     );
     let mut unanswered = Unanswered::default();
     let failing = unanswered.unwrap("webhook-dispatcher", failing);
-    let mut wallets = unanswered.unwrap("wallet", wallets);
-    // A closed business tops nothing up.
-    if let Some(wallets) = &mut wallets {
-        wallets.low_balances.retain(|low| !closed.contains(&low.business_id));
-    }
+    let wallets = unanswered.unwrap("wallet", wallets);
     let closed_with_money = unanswered.unwrap("wallet", closed_with_money);
     let orders = unanswered.unwrap("order-api", orders);
     let named = failing.iter().flatten().map(|endpoint| endpoint.business_id);
