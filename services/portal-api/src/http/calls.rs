@@ -291,7 +291,7 @@ calls! {
     POST "/v1/operator/businesses/{id}/closing/complete" closing::complete:
         Operator(ChangeBusinesses), Recent, AlsoClosed;
     POST "/v1/operator/businesses/{id}/wallet/credits" operator_wallet::credit:
-        Operator(CreditWallets), Recent;
+        Operator(CreditWallets), Recent, AlsoClosed;
     POST "/v1/operator/businesses/{id}/wallet/debits" operator_wallet::debit:
         Operator(CreditWallets), Recent, AlsoClosed;
     GET "/v1/operator/businesses/{id}/wallet/entries" statement::entries_for_operator:

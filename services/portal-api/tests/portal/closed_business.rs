@@ -68,6 +68,8 @@ const ALLOWED: [(&str, &[&str]); 6] = [
         "money that arrived late is paid out or settled, and the staff notes why, until the erasure",
         &[
             "POST /v1/operator/businesses/{id}/wallet/debits",
+            // The bank may return a payout.
+            "POST /v1/operator/businesses/{id}/wallet/credits",
             "POST /v1/operator/businesses/{id}/remittances",
             "POST /v1/operator/businesses/{id}/remittances/check",
             "PUT /v1/operator/businesses/{id}/cod/{order}/difference",
