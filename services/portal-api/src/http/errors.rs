@@ -226,9 +226,10 @@ pub(crate) fn refusal(error: RefusalError) -> ApiError {
             "business_not_waiting",
             "The business is suspended, or is approved and has live access. Load the page again.",
         ),
-        RefusalError::NotRefused => {
-            conflict("nothing_refused", "Nothing was refused, so the business waits already.")
-        }
+        RefusalError::NotRefused => conflict(
+            "nothing_refused",
+            "The operator has refused this business nothing that it can ask for again.",
+        ),
         RefusalError::Store(error) => error.into(),
     }
 }

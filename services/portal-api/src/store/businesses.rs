@@ -199,7 +199,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Not approved and not refused, or refused and asking again; not closed. Release 1.0.0 leaves the refusal of a business that it
-/// approves.
+/// approves, until it gets live access. `active_since` does not show such an approval: the end of a suspension sets it too.
 const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
      SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL) \
      OR businesses.status = 'active' AND NOT businesses.live_access AND EXISTS (\

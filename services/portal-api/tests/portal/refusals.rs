@@ -46,6 +46,10 @@ async fn a_refused_sign_up_reads_why_and_asks_again() {
         let entries = log["data"].as_array().unwrap().iter();
         assert_eq!(entries.filter(|entry| entry["action"] == action).count(), 1, "{action}: {log}");
     }
+    let of_staff = operator.get("/v1/operator/audit-log").await.body;
+    for log in [&log, &of_staff] {
+        assert!(!log.to_string().contains("GSTIN"), "an erasure cannot remove it: {log}");
+    }
     assert_eq!(operator.post(&refusal, reason).await.status, 204, "once more");
     assert_eq!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"], Value::Null);
     assert_eq!(waiting(&mut operator).await, [other_id.clone()]);
@@ -67,7 +71,10 @@ async fn live_access_is_refused_and_asked_for_again_too() {
     assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204);
     assert!(waiting(&mut operator).await.is_empty(), "refused");
     assert_eq!(owner.client.post(ASK, json!({})).await.status, 204);
-    assert_eq!(waiting(&mut operator).await, [id]);
+    for status in ["suspended", "active"] {
+        assert_eq!(operator.patch(&path, json!({ "status": status })).await.status, 200, "{status}");
+    }
+    assert_eq!(waiting(&mut operator).await, [id], "also after a suspension");
     assert_eq!(operator.patch(&path, json!({ "liveAccess": "active" })).await.status, 200);
     assert!(waiting(&mut operator).await.is_empty());
     assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null);

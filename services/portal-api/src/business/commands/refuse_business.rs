@@ -38,9 +38,9 @@ pub(crate) async fn refuse_business(
         .transaction(async |conn| {
             lock_waiting(conn, business).await?;
             refusals::put(conn, business, reason, now).await?;
-            let event = AuditEvent::new(Action::BusinessRefused)
-                .on(Target::new(TargetKind::Business, business))
-                .with("reason", reason);
+            // Without the reason: an erasure cannot remove it from the logs.
+            let event =
+                AuditEvent::new(Action::BusinessRefused).on(Target::new(TargetKind::Business, business));
             write_audit(conn, state, business, author, &event).await?;
             let mail = Mail::BusinessRefused { at: now, reason };
             Ok(mail_owners(conn, state, business, &mail).await?)

@@ -40,10 +40,10 @@ impl Business {
         }
     }
 
-    /// Whether the operator has approved it, or granted live access, since.
+    /// Whether the operator has approved it, or granted live access, since. The end of a suspension is no approval.
     pub(crate) fn got_on_since(&self, before: &Self) -> bool {
-        let is_active = |business: &Self| business.status == BusinessStatus::Active;
-        (is_active(self) && !is_active(before)) || (self.live_access && !before.live_access)
+        let approved = (before.status, self.status) == (BusinessStatus::Inactive, BusinessStatus::Active);
+        approved || (self.live_access && !before.live_access)
     }
 }
 
@@ -159,6 +159,7 @@ mod tests {
         );
         assert!(!business(Suspended, false).got_on_since(&waiting) && !waiting.got_on_since(&waiting));
         assert!(!waiting.got_on_since(&business(Active, true)));
+        assert!(!business(Active, false).got_on_since(&business(Suspended, false)), "lifted");
     }
 
     #[test]

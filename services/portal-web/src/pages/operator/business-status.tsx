@@ -244,7 +244,7 @@ function RefusalRow({ business }: { business: BusinessDetails }) {
             informed by e-mail.
             <Textarea
               label="Reason"
-              description="Its owners read it on their overview, in the e-mail and in their audit log."
+              description="Its owners read it on their overview and in the e-mail."
               maxLength={REASON_CHARS_MAX}
               autosize
               minRows={2}
