@@ -34,8 +34,10 @@ fn of(
         all = all.filter(orders::business_id.eq(business.to_string()));
     }
     if let Some(area) = area {
+        // Orders have the digits alone: `560 025` is `560025`.
+        let pincode: String = area.split_whitespace().collect();
         let matches = sql::<Bool>("(starts_with(orders.details #>> '{delivery,pincode}', ")
-            .bind::<Text, _>(area.to_owned())
+            .bind::<Text, _>(pincode)
             .sql(") OR starts_with(lower(orders.details #>> '{delivery,city}'), lower(")
             .bind::<Text, _>(area.to_owned())
             .sql(")))");
