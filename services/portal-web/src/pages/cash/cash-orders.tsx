@@ -70,7 +70,8 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
 
 /** A row on a phone. */
 function CashCard({ cash }: { cash: Cash }) {
-  const { expectedPaise, settledPaise } = cash;
+  const { expectedPaise, collectedPaise, handedOverPaise, settledPaise } = cash;
+  const paise = settledPaise ?? handedOverPaise ?? collectedPaise ?? expectedPaise;
   return (
     <DenseCard>
       <OrderLink of={cash} />
@@ -78,7 +79,7 @@ function CashCard({ cash }: { cash: Cash }) {
       <span>
         <WhereIsTheMoney cash={cash} />
       </span>
-      <Money paise={settledPaise ?? expectedPaise ?? 0} />
+      <span>{paise != null && <Money paise={paise} />}</span>
       {cash.differenceState && (
         <Text span size="xs" c="var(--tone-bad)">
           {cashDifference(cash)}

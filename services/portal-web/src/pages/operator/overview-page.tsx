@@ -17,6 +17,7 @@ import classes from "./business.module.css";
 
 /** The most entries of a list. */
 const LISTED_MAX = 20;
+const SIGN_UPS = "new-sign-ups";
 
 export function Component() {
   const home = useOperatorHome();
@@ -51,7 +52,8 @@ function Parts({ home }: { home: OperatorHome }) {
         </Text>
       )}
       <Figures label="Totals" narrow>
-        <Figure name="New sign-ups" to="/operator/businesses?status=inactive" hint="Wait for your approval">
+        {/* The list of businesses has no filter that leaves out the refused ones. */}
+        <Figure name="New sign-ups" to={`#${SIGN_UPS}`} hint="Wait for your approval">
           {many(signUps.length)}
         </Figure>
         <Figure name="Plans requested" to="/operator/businesses?subscription=requested" hint="Wait for you">
@@ -78,7 +80,7 @@ function Parts({ home }: { home: OperatorHome }) {
           {typeof openDiscrepancies === "number" ? counted([openDiscrepancies]) : many(undefined)}
         </Figure>
       </Figures>
-      <List title="New sign-ups" empty="No business waits for approval.">
+      <List id={SIGN_UPS} title="New sign-ups" empty="No business waits for approval.">
         {signUps.map(({ id, name, createdAt }) => (
           <Row key={id} id={id} name={name}>
             signed up <Time at={createdAt} relative />
@@ -151,15 +153,16 @@ function many(count: number | undefined): ReactNode {
 }
 
 interface ListProps {
+  id?: string;
   title: string;
   empty: string;
   /** None if the service does not respond. */
   children: ReactNode[] | undefined;
 }
 
-function List({ title, empty, children }: ListProps) {
+function List({ id, title, empty, children }: ListProps) {
   return (
-    <Section title={title} flush>
+    <Section id={id} title={title} flush>
       <ul className={classes.problems} aria-label={title}>
         {children === undefined || children.length === 0 ? (
           <li className={classes.problem}>
