@@ -1,4 +1,5 @@
 import { Anchor, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import type { WalletEntry } from "../api/wallet";
 import { entryName } from "../format/entry-labels";
@@ -26,20 +27,26 @@ export function entryColumns({ linksOrders }: { linksOrders: boolean }): Column<
   ];
 }
 
+interface EntryCardProps {
+  entry: WalletEntry;
+  linksOrders: boolean;
+  action?: ReactNode;
+}
+
 /** A row on a phone. An entry that corrects another, or is corrected, is taller. */
-export function EntryCard({ entry }: { entry: WalletEntry }) {
+export function EntryCard({ entry, linksOrders, action }: EntryCardProps) {
   return (
     <DenseCard>
       <Text fw={500} c="var(--mantine-color-text)">
         {entryName(entry.kind, entry.reference)}
       </Text>
       <span>{amount(entry)}</span>
-      <span>{entry.orderId ? <OrderOf entry={entry} isLink /> : entry.reference}</span>
+      <span>{entry.orderId ? <OrderOf entry={entry} isLink={linksOrders} /> : entry.reference}</span>
       <span>
         Balance <Money paise={entry.balanceAfterPaise} />
       </span>
       <Time at={entry.createdAt} />
-      <span />
+      <span>{action}</span>
       <div style={{ gridColumn: "1 / -1", whiteSpace: "normal" }}>
         <Correction entry={entry} />
       </div>

@@ -133,6 +133,7 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(shop.getByRole("region", { name: "Outcome" })).toContainText(", ₹50.50 less than expected");
   await shop.getByRole("region", { name: "Money" }).getByRole("link", { name: "UTR 2" }).click();
   await heading(shop, "Bank transfer UTR 2");
+  const transfer = new URL(shop.url()).pathname;
   await expect(row(shop, "Orders of the bank transfer", "paid-2").getByText("torn note")).toBeVisible();
   await check(shop, "remittance", { bothSizes: true });
   const [download] = await Promise.all([
@@ -149,9 +150,11 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   for (const [reader, path, list] of [
     [shop, "/cash-on-delivery", "Orders with cash"],
     [shop, "/cash-on-delivery", "Bank transfers"],
+    [shop, transfer, "Orders of the bank transfer"],
     [shop, "/wallet", "Statement"],
     [shop, "/exceptions", "Failed"],
     [page, `/operator/exceptions?businessId=${business.id}`, "Failed"],
+    [page, `/operator/businesses/${business.id}`, "Statement"],
     [page, `/operator/businesses?search=${business.id}`, "Businesses"],
   ] as const) {
     await reader.setViewportSize(PHONE);

@@ -4,6 +4,7 @@ import { useParams } from "react-router-dom";
 import { type RemittedOrder, useRemittance } from "../../api/cash";
 import { BackLink } from "../../components/back-link";
 import { type Column, DataTable } from "../../components/data-table";
+import { DenseCard } from "../../components/dense-card";
 import { ErrorState } from "../../components/error-state";
 import { Figure, Figures } from "../../components/figures";
 import { Loading } from "../../components/loading";
@@ -48,6 +49,7 @@ export function Component() {
               <DataTable
                 label="Orders of the bank transfer"
                 columns={COLUMNS}
+                card={(line) => <LineCard line={line} />}
                 rows={remittance.lines}
                 rowKey={(line) => line.orderId}
                 empty={null}
@@ -70,3 +72,18 @@ const COLUMNS: Column<RemittedOrder>[] = [
   moneyColumn<RemittedOrder>("paid", "Paid out", "20%", ({ amountPaise }) => amountPaise),
   { key: "note", header: "Note", width: "30%", render: ({ note }) => note ?? "–" },
 ];
+
+/** A row on a phone. */
+function LineCard({ line }: { line: RemittedOrder }) {
+  return (
+    <DenseCard>
+      <OrderLink of={line} />
+      <Money paise={line.amountPaise} />
+      <span>
+        Handed over: <Money paise={line.handedOverPaise} />
+      </span>
+      <span />
+      <span>{line.note}</span>
+    </DenseCard>
+  );
+}

@@ -9,7 +9,7 @@ import {
 import { useMay } from "../../api/operator-session";
 import { entriesCsvUrl, type WalletEntry } from "../../api/wallet";
 import type { Column } from "../../components/data-table";
-import { entryColumns } from "../../components/entry-columns";
+import { EntryCard, entryColumns } from "../../components/entry-columns";
 import { Fact, Facts } from "../../components/facts";
 import { Money } from "../../components/money";
 import { Section } from "../../components/section";
@@ -88,6 +88,9 @@ function BusinessStatement({ businessId, onTakeBack }: StatementProps) {
       totals={totals}
       csvUrl={entriesCsvUrl(`/v1/operator/businesses/${businessId}/wallet`, filter)}
       columns={columns}
+      card={(entry) => (
+        <EntryCard entry={entry} linksOrders={false} action={onTakeBack && takeBack(entry, onTakeBack)} />
+      )}
       hints={HINTS}
     />
   );

@@ -18,7 +18,7 @@ export function OwnStatement() {
       totals={totals}
       csvUrl={entriesCsvUrl("/v1/portal/wallet", filter)}
       columns={COLUMNS}
-      card={(entry) => <EntryCard entry={entry} />}
+      card={(entry) => <EntryCard entry={entry} linksOrders />}
       hints={ENTRY_HINTS}
     />
   );
