@@ -126,6 +126,14 @@ pub(crate) enum Mail<'a> {
 /// The page of the own account in the console.
 const ACCOUNT: &str = "operator/account";
 
+/// The page where a reader looks after their own account.
+fn account(links: &Links, part: Part) -> String {
+    match part {
+        Part::Portal => links.page("account"),
+        Part::Console => links.console_page(ACCOUNT),
+    }
+}
+
 pub(super) struct Rendered {
     pub(super) subject: String,
     pub(super) text: String,
@@ -249,19 +257,14 @@ impl Mail<'_> {
                 texts::password_changed(brand, Part::Console, links.console_page(ACCOUNT), &time(at))
             }
             Self::StaffSecondFactor { news, at } => {
-                let link = links.console_page(ACCOUNT);
-                texts::second_factor(brand, Part::Console, *news, link, &time(at))
+                texts::second_factor(brand, Part::Console, *news, links.console_page(ACCOUNT), &time(at))
             }
             Self::StaffRoleChanged { from, to, at } => {
                 let roles = (from.as_str(), to.as_str());
                 texts::role_changed(brand, roles, links.console_page(ACCOUNT), &time(at))
             }
             Self::NewBrowser { part, browser, address, at } => {
-                let link = match part {
-                    Part::Portal => links.page("account"),
-                    Part::Console => links.console_page(ACCOUNT),
-                };
-                let contact = texts::contact(*part);
+                let (link, contact) = (account(links, *part), texts::contact(*part));
                 texts::new_browser(brand, (browser, *address), &time(at), link, contact)
             }
             Self::Invitation { business_name, invited_by, role, token, expires_at } => {

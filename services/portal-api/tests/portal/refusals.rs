@@ -34,7 +34,7 @@ async fn a_refused_sign_up_reads_why_and_asks_again() {
     assert_eq!(operator.get(&path).await.body["refusal"], read);
     assert_eq!(other.client.get(REFUSAL).await.body, json!({ "refusal": null }), "of another business");
     assert_eq!(other.client.post(ASK, json!({})).await.code(), "nothing_refused");
-    assert_eq!(waiting(&mut operator).await, [other_id.clone()]);
+    assert_eq!(waiting(&mut operator).await, std::slice::from_ref(&other_id));
 
     for _ in 0..2 {
         assert_eq!(owner.client.post(ASK, json!({})).await.status, 204);
@@ -52,7 +52,7 @@ async fn a_refused_sign_up_reads_why_and_asks_again() {
     }
     assert_eq!(operator.post(&refusal, reason).await.status, 204, "once more");
     assert_eq!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"], Value::Null);
-    assert_eq!(waiting(&mut operator).await, [other_id.clone()]);
+    assert_eq!(waiting(&mut operator).await, std::slice::from_ref(&other_id));
     assert_eq!(operator.patch(&path, json!({ "status": "active" })).await.status, 200);
     assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null, "the approval ends it");
     let unknown = of_operator("biz_01ARZ3NDEKTSV4RRFFQ69G5FAV");

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::dsl::sql;
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -287,18 +288,51 @@ pub(crate) async fn page(
     filter: &CashFilter,
     limit: i64,
 ) -> Result<Vec<CashRecord>, StoreError> {
-    let mut query = cash::table
-        .filter(cash::business_id.eq(business.to_string()))
-        .order(cash::order_id.desc())
-        .limit(limit)
-        .select(CashRow::as_select())
-        .into_boxed();
+    let of_business = cash::table.filter(cash::business_id.eq(business.to_string())).into_boxed();
+    let mut query = by_difference(of_business, business, filter).order(cash::order_id.desc()).limit(limit);
     if let Some(before) = filter.before {
         query = query.filter(cash::order_id.lt(before.to_string()));
     }
     if let Some(order) = filter.order {
         query = query.filter(cash::order_id.eq(order.to_string()));
     }
+    if let Some(late_before) = filter.late_before {
+        query = query.filter(cash::settled_at.is_null()).filter(cash::due_since.lt(late_before));
+    }
+    if let Some(from) = filter.due_from {
+        query = query.filter(cash::due_since.ge(from));
+    }
+    if let Some(until) = filter.due_until {
+        query = query.filter(cash::due_since.lt(until));
+    }
+    if let Some(since) = filter.created_since {
+        query = query.filter(cash::order_id.ge(OrderId::first_of(since).to_string()));
+    }
+    query = match filter.status {
+        None => query,
+        Some(CashStatus::Settled) => query.filter(cash::settled_at.is_not_null()),
+        Some(CashStatus::HandedOver) => {
+            query.filter(cash::settled_at.is_null()).filter(cash::handed_over_at.is_not_null())
+        }
+        Some(CashStatus::Collected) => query
+            .filter(cash::settled_at.is_null())
+            .filter(cash::handed_over_at.is_null())
+            .filter(cash::collected_at.is_not_null()),
+        Some(CashStatus::Pending) => query
+            .filter(cash::settled_at.is_null())
+            .filter(cash::handed_over_at.is_null())
+            .filter(cash::collected_at.is_null()),
+    };
+    let rows: Vec<CashRow> = query.select(CashRow::as_select()).load(conn).await?;
+    rows.into_iter().map(CashRow::into_record).collect()
+}
+
+/// Only the orders with, or without, an open difference or any.
+fn by_difference(
+    mut query: cash::BoxedQuery<'static, Pg>,
+    business: BusinessId,
+    filter: &CashFilter,
+) -> cash::BoxedQuery<'static, Pg> {
     if filter.discrepant == Some(true) {
         query = query.filter(
             sql::<Bool>(concat!(
@@ -330,35 +364,7 @@ pub(crate) async fn page(
     if filter.differs == Some(false) {
         query = query.filter(sql::<Bool>(NOT_DIFFERING));
     }
-    if let Some(late_before) = filter.late_before {
-        query = query.filter(cash::settled_at.is_null()).filter(cash::due_since.lt(late_before));
-    }
-    if let Some(from) = filter.due_from {
-        query = query.filter(cash::due_since.ge(from));
-    }
-    if let Some(until) = filter.due_until {
-        query = query.filter(cash::due_since.lt(until));
-    }
-    if let Some(since) = filter.created_since {
-        query = query.filter(cash::order_id.ge(OrderId::first_of(since).to_string()));
-    }
-    query = match filter.status {
-        None => query,
-        Some(CashStatus::Settled) => query.filter(cash::settled_at.is_not_null()),
-        Some(CashStatus::HandedOver) => {
-            query.filter(cash::settled_at.is_null()).filter(cash::handed_over_at.is_not_null())
-        }
-        Some(CashStatus::Collected) => query
-            .filter(cash::settled_at.is_null())
-            .filter(cash::handed_over_at.is_null())
-            .filter(cash::collected_at.is_not_null()),
-        Some(CashStatus::Pending) => query
-            .filter(cash::settled_at.is_null())
-            .filter(cash::handed_over_at.is_null())
-            .filter(cash::collected_at.is_null()),
-    };
-    let rows: Vec<CashRow> = query.load(conn).await?;
-    rows.into_iter().map(CashRow::into_record).collect()
+    query
 }
 
 /// Up to `limit` orders of all businesses with an open difference, newest first, for the operator.

@@ -310,7 +310,7 @@ impl Played<'_> {
 
     /// order-api announces no attempt of an order without a fee.
     async fn attempt_fee(&mut self, business: usize, order: usize, attempt: u32, amount: i64) {
-        if !self.model.paid.get(&order).is_some_and(|(of, _)| *of == business) {
+        if self.model.paid.get(&order).is_none_or(|(of, _)| *of != business) {
             return;
         }
         let (of, order_id) = (self.businesses[business], self.orders[order]);
