@@ -181,8 +181,13 @@ fn codes_of_the_sources() -> BTreeSet<String> {
 }
 
 /// Codes of other listeners.
-const ELSEWHERE: [&str; 4] =
-    ["business_not_found", "internal_token_invalid", "order_not_completed", "simulate_needs_test_order"];
+const ELSEWHERE: [&str; 5] = [
+    "business_not_found",
+    "decision_changed",
+    "internal_token_invalid",
+    "order_not_completed",
+    "simulate_needs_test_order",
+];
 
 #[test]
 fn every_error_code_has_an_example() {
