@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds what a cluster needs from the Go module proxy: build.sh <folder>. Once; 20 minutes on two cores.
+# Builds what a cluster needs from the Go module proxy: programs.sh <folder> [operators]. Once; 20 minutes on two cores, and 15 more for the
+# operators.
 set -euo pipefail
-kubernetes=v1.34.4 etcd=v3.6.13
+kubernetes=v1.34.4 etcd=v3.6.13 certmanager=v1.21.2 keda=v2.21.0
 mkdir -p "${1:?usage: $0 <folder>}/src"
-bin=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd) bin=$(cd "$1" && pwd)
 export CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 
 # A program of a module: name, module, version, package.
@@ -36,9 +37,29 @@ kubernetes() {
     $(printf 'k8s.io/kubernetes/cmd/%s ' $programs)
 }
 
+# In the module's own folder, with the versions that it chose.
+keda() {
+  folder=$(go mod download -json "github.com/kedacore/keda/v2@$keda" | sed -n 's/.*"Dir": "\(.*\)",/\1/p')
+  ln -sfn "$folder" "$bin/src/keda" && cd "$folder"
+  for program in operator adapter webhooks; do
+    [ -x "$bin/keda-$program" ] || go build -ldflags '-s -w' -o "$bin/keda-$program" "./cmd/$program"
+  done
+}
+
+# Below cert-manager's path, so that it may use its internal packages.
+certmanager() {
+  mkdir -p "$bin/src/cert-manager" && cd "$bin/src/cert-manager"
+  [ ! -x "$bin/cert-manager" ] || ! cmp --quiet "$here/cert-manager/main.go" main.go || return 0
+  cp "$here/cert-manager/main.go" .
+  rm -f go.mod go.sum && go mod init github.com/cert-manager/cert-manager/programs 2>/dev/null
+  go get "github.com/cert-manager/cert-manager@$certmanager" && go mod tidy
+  go build -ldflags '-s -w' -o "$bin/cert-manager" .
+}
+
 kubernetes
 program etcd go.etcd.io/etcd/server/v3 "$etcd" go.etcd.io/etcd/server/v3
 program coredns github.com/coredns/coredns v1.14.6 github.com/coredns/coredns
 program helm helm.sh/helm/v4 v4.3.1 helm.sh/helm/v4/cmd/helm
 program metrics-server sigs.k8s.io/metrics-server v0.8.0 sigs.k8s.io/metrics-server/cmd/metrics-server
 program kube-router github.com/cloudnativelabs/kube-router/v2 v2.1.0 github.com/cloudnativelabs/kube-router/v2/cmd/kube-router
+[ "${2:-}" != operators ] || { certmanager && keda; }

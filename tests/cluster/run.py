@@ -1,10 +1,10 @@
 """`make test-cluster`: installs the chart on a cluster of three nodes, and does to it what happens to clusters, under live orders.
 
-    run.py <folder of the cluster's programs> <state folder of the cluster> [change] [rotate] [harm] [weakened] [trial]
+    run.py <folder of the cluster's programs> <state folder of the cluster> [change] [rotate] [harm] [weakened] [operators] [trial]
 
 The cluster runs, and has the images. Exits with 1 if a call failed that must not, an order was lost or charged twice, or a webhook was.
-Without names, it does all but `weakened`, which shows that it can fail: one pod of each service, and none waits before it stops. `trial`
-alone installs the trial set instead, in a namespace of its own.
+Without names, it does all but `weakened`, which shows that it can fail: one pod of each service, and none waits before it stops; and but
+`operators`, with cert-manager and KEDA. `trial` alone installs the trial set instead, in a namespace of its own.
 """
 
 import base64
@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import operators
 from traffic import Report, Traffic
 from watch import Watch
 
@@ -31,7 +32,7 @@ CUT_OFF_SECONDS = 75
 class Cluster:
     def __init__(self, programs: Path, state: Path):
         self.programs, self.state, self.values, self.namespace = programs, state, {}, NAMESPACE
-        self.base = HERE / "values.yaml"
+        self.bases = [HERE / "values.yaml"]
         self.config = state / "pki/admin.kubeconfig"
 
     def run(self, program: str, *arguments, given: str | None = None, check=True) -> str:
@@ -51,7 +52,7 @@ class Cluster:
 
     def files(self, folder: Path) -> list:
         (folder / "own.json").write_text(json.dumps(self.values))
-        return ["--values", self.base, "--values", folder / "own.json"]
+        return [one for file in (*self.bases, folder / "own.json") for one in ("--values", file)]
 
     def create_secrets(self):
         """Those that are named and missing, as the guide says."""
@@ -301,7 +302,7 @@ def weakened(cluster: Cluster, traffic: Traffic, report: Report):
 def trial(cluster: Cluster) -> int:
     """The trial set as the guide installs it, with Debian's servers and no volumes."""
     began, report = time.monotonic(), Report()
-    cluster.namespace, cluster.base = "trial", CHART / "examples/trial.yaml"
+    cluster.namespace, cluster.bases = "trial", [CHART / "examples/trial.yaml"]
     servers = {one: {"image": f"localhost/{one}", "storage": {"size": ""}} for one in ("postgres", "rabbitmq")}
     here = {"WAYBILL_WEBHOOKS__ALLOW_HTTP": True, "WAYBILL_WEBHOOKS__ALLOWED_RANGES": "10.250.0.0/24"}
     policies = {"ingressCidrs": ["10.250.0.2/32"], "egressCidrs": {"webhook-dispatcher": ["10.250.0.0/24"]}}
@@ -346,6 +347,8 @@ def main() -> int:
     install_servers(cluster)
     prepare_postgres(cluster)
     prepare_rabbitmq(cluster)
+    if "operators" in steps:
+        cluster.bases.append(operators.EXAMPLES / "internal-tls.yaml")
     one_pod = {service: {"replicas": {"min": 1, "max": 1}} for service in SERVICES}
     cluster.apply(**({"services": one_pod} if "weakened" in steps else {}))
     print(f"installed after {time.monotonic() - began:.0f} s", flush=True)
@@ -356,7 +359,11 @@ def main() -> int:
     traffic.start()
     try:
         for step in steps:
-            {"change": change, "rotate": rotate, "harm": harm, "weakened": weakened}[step](cluster, traffic, report)
+            if step == "operators":
+                operators.certificates(cluster, traffic, report)
+                operators.scaling(cluster, traffic, report, f"http://{watch.address}")
+            else:
+                {"change": change, "rotate": rotate, "harm": harm, "weakened": weakened}[step](cluster, traffic, report)
     finally:
         report.faults += traffic.end()
         used(cluster, watch, time.monotonic() - watched)

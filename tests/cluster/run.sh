@@ -12,7 +12,8 @@ done
 # shellcheck disable=SC2086 # one argument per package
 [ -z "${missing:-}" ] || apt-get install --yes --no-install-recommends $missing
 
-"$here/programs.sh" "$work/programs"
+operators=$(case " ${*:2} " in *" operators "*) echo operators ;; esac)
+"$here/programs.sh" "$work/programs" "$operators"
 "$here/images.sh" "$programs" "$work/servers"
 "$here/down.sh" "$work/state"
 trap '"$here/down.sh" "$work/state"' EXIT
@@ -28,4 +29,5 @@ for service in key-management order-api portal-api wallet webhook-dispatcher; do
 done
 for server in postgres:15 rabbitmq:3.10; do "$here/load.sh" "$work/state" "docker.io/waybill/$server" node-1; done
 case " ${*:2} " in *" trial "*) for server in postgres rabbitmq; do "$here/load.sh" "$work/state" "localhost/$server"; done ;; esac
+[ -z "$operators" ] || "$here/operators.sh" "$work/programs" "$work/state"
 python3 "$here/run.py" "$work/programs" "$work/state" "${@:2}"

@@ -82,13 +82,15 @@ class Receiver:
     """The endpoint: verifies each webhook, and keeps the sequence in which the events of an order arrived first."""
 
     def __init__(self, here: str):
-        self.secrets, self.lock = [], threading.Lock()
+        # How long each response takes.
+        self.secrets, self.seconds, self.lock = [], 0, threading.Lock()
         self.sequences, self.seen, self.repeated, self.refused = {}, set(), 0, 0
         receiver = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                time.sleep(receiver.seconds)
                 self.send_response(receiver.keep(body, dict(self.headers)))
                 self.send_header("Content-Length", "0")
                 self.end_headers()

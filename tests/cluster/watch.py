@@ -18,10 +18,10 @@ scrape_configs:
     honor_labels: true
     file_sd_configs: [{{files: ["{targets}"], refresh_interval: 5s}}]
 """
-# The test's policy, since monitoring is usually in a namespace of its own.
+# The test's policy, since monitoring is usually in a namespace of its own. 8443 is for looking at certificates.
 POLICY = {
     "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "test-monitoring"},
-    "spec": {"podSelector": {}, "ingress": [{"from": [{"ipBlock": {"cidr": "10.250.0.2/32"}}], "ports": [{"port": 8082}]}]}}
+    "spec": {"podSelector": {}, "ingress": [{"from": [{"ipBlock": {"cidr": "10.250.0.2/32"}}], "ports": [{"port": 8082}, {"port": 8443}]}]}}
 
 
 class Watch:
@@ -32,8 +32,9 @@ class Watch:
         cluster.own("apply", "--filename", "-", given=json.dumps(POLICY))
         (folder / "prometheus.yaml").write_text(CONFIGURATION.format(alerts=ALERTS, targets=self.targets))
         with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+            # Where pods reach this machine.
+            free.bind(("10.250.0.2", 0))
+            self.address = "{}:{}".format(*free.getsockname())
         self.process = subprocess.Popen(
             ["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address={self.address}"],
             stdout=subprocess.DEVNULL, stderr=(folder / "log").open("wb"))
