@@ -61,5 +61,8 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   await dialog.getByRole("button", { name: "Request for 1" }).click();
   await expect(dialog.getByText("1 of 1 requested.")).toBeVisible();
   await dialog.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText("No such order goes to this city or PIN code.")).toBeVisible();
+  await area.fill("");
+  await area.press("Enter");
   await expect(page.getByText("No failed delivery waits for a decision.")).toBeVisible();
 });
