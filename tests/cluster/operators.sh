@@ -26,6 +26,13 @@ extraArgs: [controller]
 webhook: {image: *image, extraArgs: [webhook]}
 cainjector: {image: *image, extraArgs: [cainjector]}
 Y
+# As the start-up check of the chart: until the injector has told Kubernetes the webhook's authority.
+issuer='{"apiVersion": "cert-manager.io/v1", "kind": "Issuer", "metadata": {"name": "check", "namespace": "default"}, "spec": {"selfSigned": {}}}'
+deadline=$((SECONDS + 120))
+until "$bin/kubectl" apply --dry-run=server --filename - <<<"$issuer" >/dev/null; do
+  [ "$SECONDS" -lt "$deadline" ] || exit 1
+  sleep 1
+done
 "$bin/kubectl" kustomize "$bin/src/keda/config/default" | sed 's|image: ghcr.io/.*|image: localhost/keda:1|; s|imagePullPolicy: Always|imagePullPolicy: Never|' |
   "$bin/kubectl" apply --server-side --filename - >/dev/null
 "$bin/kubectl" --namespace keda wait --for=condition=Available deployment --all --timeout=180s >/dev/null
