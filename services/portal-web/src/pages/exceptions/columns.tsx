@@ -65,7 +65,7 @@ export function ExceptionCard({ order, path, business, select }: ExceptionCardPr
         </Anchor>
       </Group>
       <DeliveryBadge status={order.status} />
-      <span>{[business, delivery.city, reasonOf(order)].filter(Boolean).join(", ")}</span>
+      <span>{[reasonOf(order), business, delivery.city].filter(Boolean).join(", ")}</span>
       <Time at={order.since ?? order.updatedAt} relative />
       <span>
         {driver && "Driver "}
