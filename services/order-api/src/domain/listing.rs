@@ -61,12 +61,13 @@ impl OrderFilter {
         OrderId::first_of(self.created_from.unwrap_or_default())..until
     }
 
-    /// Whether a list along the newest orders might read many to find a few.
+    /// Whether a list along the newest orders might read many to find a few, or all: no index sorts the orders of both modes.
     pub fn is_narrow(&self) -> bool {
         let is_one = self.order_reference.is_some() || self.tracking_code.is_some();
         let has_states = self.status.is_some() || self.cod_status.is_some() || self.payment_type.is_some();
         let has_period = self.created_from.is_some() || self.created_until.is_some();
-        !is_one && self.updated_after.is_none() && (self.search.is_some() || has_states || has_period)
+        let is_part = self.search.is_some() || has_states || has_period || self.mode.is_none();
+        !is_one && self.updated_after.is_none() && is_part
     }
 }
 

@@ -96,24 +96,30 @@ pub async fn search_anywhere(
     // As many as a page has room for. The others follow as matches of the words.
     let FoundOrders { orders: mut exact, has_more: others_follow, .. } = database.read(read).await?;
     created.end = after.map_or(created.end, |after| created.end.min(after));
-    let (status, wanted) = (filter.status, max + i64::try_from(exact.len()).unwrap_or_default());
+    let (status, wanted) = (filter.status, limit + 1 + exact.len());
     let find = async |conn: &mut _| search::find_anywhere(conn, text, status, &created, wanted).await;
     let mut others = match database.transaction(find).await {
         Ok(found) => found,
         // An exact id, code or reference is found also if its words are frequent.
-        Err(error) if error.is_timeout() && !exact.is_empty() && !others_follow => Vec::new(),
+        Err(error) if error.is_timeout() && !exact.is_empty() && !others_follow => search::Found::default(),
         Err(error) => return Err(ListError::of_search(error)),
     };
-    others.retain(|id| exact.iter().all(|order| order.id != *id));
+    others.ids.retain(|id| exact.iter().all(|order| order.id != *id));
     if after.is_some() {
         exact.clear();
     }
     exact.retain(|order| status.is_none_or(|status| order.state.status == status));
     let rest = limit.saturating_sub(exact.len());
-    let read = async |conn: &mut _| support::of_any_business(conn, &others, rest).await;
+    let ids: Vec<OrderId> = others.ids.into_iter().collect();
+    let read = async |conn: &mut _| support::of_any_business(conn, &ids, rest).await;
     let mut page = database.read(read).await?;
-    // After a page of exact matches, whose ids say nothing about the others.
-    page.continue_after = (page.has_more && page.orders.is_empty()).then_some(created.end);
+    if page.has_more {
+        // After a page of exact matches, whose ids say nothing about the others.
+        page.continue_after = page.orders.is_empty().then_some(created.end);
+    } else {
+        page.has_more = others.continue_after.is_some();
+        page.continue_after = others.continue_after;
+    }
     page.orders.splice(..0, exact);
     Ok(page)
 }

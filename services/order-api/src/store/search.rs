@@ -23,6 +23,8 @@ const SAMPLE: i64 = 2_000;
 /// Words in more of each thousand orders are frequent. With a filter by state, the index also reads the orders.
 const FREQUENT_PER_MILLE: usize = 20;
 const FREQUENT_IN_STATES_PER_MILLE: usize = 5;
+/// How many of the newest orders of all businesses are looked at first.
+const LOOK_ANYWHERE: i64 = 2_000;
 /// Of the index of words. A search that takes longer is refused.
 const INDEX_TIMEOUT: &str = "SET LOCAL statement_timeout = '1500ms'";
 
@@ -129,6 +131,23 @@ const ANYWHERE: &str = "
         OFFSET 0) AS wanted
     LIMIT $1";
 
+/// Those with the words among the newest of all businesses, and last the oldest of these.
+const NEWEST_ANYWHERE: &str = "
+    WITH next AS MATERIALIZED (
+        SELECT id, business_id, status FROM orders
+        WHERE id >= $2 AND id < $3 AND placement = 'placed'
+        ORDER BY id DESC
+        LIMIT $1)
+    SELECT next.id AS last, 0::bigint AS looked_at, next.status = ANY ($4) AS is_found
+    FROM next
+    CROSS JOIN LATERAL (
+        SELECT FROM order_search
+        WHERE order_id = next.id AND business_id = next.business_id
+            AND words @@ replace($5, '~', right(next.business_id, 6))::tsquery
+        OFFSET 0) AS with_words
+    UNION ALL
+    SELECT coalesce(min(id), ''), count(*), FALSE FROM next";
+
 /// Of a period alone: along the primary key.
 const CREATED_ANYWHERE: &str = "
     SELECT id AS last, 0::bigint AS looked_at, TRUE AS is_found
@@ -161,6 +180,18 @@ pub struct Found {
     pub ids: BTreeSet<OrderId>,
     /// The last order that was looked at, if more may follow although fewer than the wanted number were found.
     pub continue_after: Option<OrderId>,
+}
+
+impl Found {
+    /// The newest of these that match.
+    fn among(rows: &[Row], max: usize) -> Result<Self, StoreError> {
+        let mut ids: BTreeSet<OrderId> =
+            rows.iter().filter(|row| row.is_found).map(Row::id).collect::<Result<_, _>>()?;
+        while ids.len() > max {
+            ids.pop_first();
+        }
+        Ok(Self { ids, continue_after: None })
+    }
 }
 
 /// The orders of a business that match the filter, from `before` on: more than `limit` if there are more.
@@ -210,7 +241,8 @@ pub async fn find(
     Ok(found)
 }
 
-/// The newest orders of any business with the words, if any, and these ids, in any status or in one.
+/// The newest orders of any business with the words, if any, in any status or in one. Frequent words are found among the newest
+/// orders, and the others by the index.
 ///
 /// Needs a transaction. A search that takes too long is [`StoreError::Unavailable`].
 pub async fn find_anywhere(
@@ -218,23 +250,40 @@ pub async fn find_anywhere(
     text: &str,
     status: Option<DeliveryStatus>,
     created: &ops::Range<OrderId>,
-    max: i64,
-) -> Result<Vec<OrderId>, StoreError> {
+    max: usize,
+) -> Result<Found, StoreError> {
     let query = search_query(text, true);
     if query.is_none() && !text.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Found::default());
     }
     diesel::sql_query(INDEX_TIMEOUT).execute(conn).await?;
-    let mut find = statement(if query.is_some() { ANYWHERE } else { CREATED_ANYWHERE })
-        .bind::<BigInt, _>(max)
-        .bind::<Text, _>(created.start.to_string())
-        .bind::<Text, _>(created.end.to_string())
-        .bind::<Array<Text>, _>(one_or_all(status).map(DeliveryStatus::as_str).collect::<Vec<_>>());
-    if let Some(query) = query {
-        find = find.bind::<Text, _>(query);
+    let begin = |sql, limit| {
+        statement(sql)
+            .bind::<BigInt, _>(limit)
+            .bind::<Text, _>(created.start.to_string())
+            .bind::<Text, _>(created.end.to_string())
+            .bind::<Array<Text>, _>(one_or_all(status).map(DeliveryStatus::as_str).collect::<Vec<_>>())
+    };
+    let limit = i64::try_from(max).unwrap_or(i64::MAX);
+    let Some(query) = query else {
+        let rows: Vec<Row> = begin(CREATED_ANYWHERE, limit).load(conn).await?;
+        return Found::among(&rows, max);
+    };
+    let newest = begin(NEWEST_ANYWHERE, LOOK_ANYWHERE).bind::<Text, _>(query.clone());
+    let newest: Vec<Row> = newest.load(conn).await?;
+    let mut found = Found::among(&newest, max)?;
+    let oldest = newest.iter().max_by_key(|row| row.looked_at);
+    let Some(oldest) = oldest.filter(|row| row.looked_at >= LOOK_ANYWHERE) else { return Ok(found) };
+    if found.ids.len() >= max {
+        return Ok(found);
     }
-    let rows: Vec<Row> = find.load(conn).await?;
-    rows.iter().map(Row::id).collect()
+    let looked_at = usize::try_from(LOOK_ANYWHERE).unwrap_or(usize::MAX);
+    if newest.len() * 1_000 > looked_at * FREQUENT_IN_STATES_PER_MILLE {
+        found.continue_after = Some(oldest.id()?);
+        return Ok(found);
+    }
+    let rows: Vec<Row> = begin(ANYWHERE, limit).bind::<Text, _>(query).load(conn).await?;
+    Found::among(&rows, max)
 }
 
 /// The modes and states of a filter, and where to begin and to end.

@@ -32,6 +32,7 @@ mod peers;
 mod recovery;
 mod remittances;
 mod search;
+mod search_many;
 mod suspension;
 mod tenants;
 mod tracking;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use demo::clients::{Api, Reply};
 use diesel_async::SimpleAsyncConnection;
-use domain::{BusinessId, Mode, TrackingCode};
+use domain::BusinessId;
 use internal_api::orders::OrdersClient;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,21 +15,21 @@ use crate::harness::{OrderApi, text};
 
 const BALANCE: i64 = 1_000_000;
 
-async fn get(service: &OrderApi, path: &str) -> Reply {
+pub(crate) async fn get(service: &OrderApi, path: &str) -> Reply {
     let api = Api::new(format!("http://{}", service.internal)).unwrap();
     let token = service.settings.internal.token.expose();
     api.send(api.request(Method::GET, &format!("/internal/{path}")).bearer_auth(token)).await.unwrap()
 }
 
-async fn page(service: &OrderApi, business: BusinessId, query: &str) -> Value {
+pub(crate) async fn page(service: &OrderApi, business: BusinessId, query: &str) -> Value {
     get(service, &format!("businesses/{business}/orders?{query}")).await.expect(200).unwrap()
 }
 
-fn references(page: &Value) -> Vec<String> {
+pub(crate) fn references(page: &Value) -> Vec<String> {
     page["data"].as_array().unwrap().iter().map(|order| text(order, "orderReference")).collect()
 }
 
-async fn found(service: &OrderApi, business: BusinessId, search: &str, more: &str) -> Vec<String> {
+pub(crate) async fn found(service: &OrderApi, business: BusinessId, search: &str, more: &str) -> Vec<String> {
     let search: String = url_encoded(search);
     references(&page(service, business, &format!("search={search}&seesPhones=true{more}")).await)
 }
@@ -38,7 +38,12 @@ fn url_encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-async fn place(business: &Business, is_live: bool, reference: &str, customer: [&str; 4]) -> String {
+pub(crate) async fn place(
+    business: &Business,
+    is_live: bool,
+    reference: &str,
+    customer: [&str; 4],
+) -> String {
     let [name, phone, city, pincode] = customer;
     let mut order = test_kit::smallest_order(reference);
     order["customer"] = json!({ "name": name, "phone": phone });
@@ -52,7 +57,7 @@ async fn place(business: &Business, is_live: bool, reference: &str, customer: [&
     text(&caller.create(reference, &order).await.unwrap().expect(201).unwrap(), "id")
 }
 
-async fn indexed(service: &OrderApi, count: i64) {
+pub(crate) async fn indexed(service: &OrderApi, count: i64) {
     until("the orders are indexed", async || service.count("order_search").await == count).await;
 }
 
@@ -385,55 +390,6 @@ async fn an_order_that_is_erased_while_it_is_indexed_leaves_no_words_of_its_cust
         indexed(&service, i64::from(round) + 1).await;
         assert_eq!(service.count(OF_CUSTOMER).await, 0);
     }
-}
-
-/// 3,000 failed orders, and 1,000 newer ones that are delivered, all like a first one of Asha but for these words: of the
-/// failed ones Tara's, and of one of them Rhea's.
-async fn with_many_orders(service: &OrderApi, business: &Business) {
-    place(business, false, "newest", ["Asha Rao", "+919876543210", "Mysuru", "570001"]).await;
-    indexed(service, 1).await;
-    let codes: Vec<_> =
-        (0..4_000).map(|_| TrackingCode::generate(Mode::Test, &service.entropy).to_string()).collect();
-    let many = format!(
-        "INSERT INTO orders (id, business_id, mode, placement, attempt, order_reference, idempotency_key, fingerprint, request_id,
-            key_id, tracking_code, order_source, status, cod_status, payment_type, delivery_fee_paise, cod_amount_paise, details,
-            receipt, sequence, created_at, updated_at)
-        SELECT 'ord_0' || lpad(n::text, 25, '0'), business_id, mode, placement, attempt, 'old-' || n, 'old-' || n, fingerprint,
-            request_id, key_id, code, order_source, CASE WHEN n > 3000 THEN 'delivered' ELSE 'failed' END, cod_status,
-            payment_type, delivery_fee_paise, cod_amount_paise, details, receipt, sequence, created_at, updated_at
-        FROM orders, string_to_table('{}', ' ') WITH ORDINALITY AS codes (code, n);
-        INSERT INTO order_search (order_id, business_id, words)
-        SELECT orders.id, orders.business_id, array_to_tsvector(ARRAY[right(orders.business_id, 6) || CASE
-            WHEN order_reference = 'old-7' THEN '*rhea' WHEN status = 'failed' THEN '*tara' ELSE '*asha' END])
-        FROM orders WHERE order_reference <> 'newest'",
-        codes.join(" ")
-    );
-    service.connection().await.batch_execute(&many).await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn frequent_and_rare_words_are_found_among_many_orders() {
-    let service = OrderApi::start().await;
-    let business = service.business(0);
-    with_many_orders(&service, &business).await;
-    let first = page(&service, business.id, "search=asha").await;
-    assert_eq!(
-        (references(&first).len(), &first["hasMore"], &first["next"]),
-        (20, &json!(true), &Value::Null)
-    );
-    assert_eq!(found(&service, business.id, "rhea", "").await, ["old-7"], "by the index");
-    assert_eq!(found(&service, business.id, "rhea", "&status=failed").await, ["old-7"]);
-    for more in ["&mode=live", "&status=created", "&createdFrom=2020-01-01T00:00:00Z"] {
-        assert_eq!(found(&service, business.id, "rhea", more).await, Vec::<String>::new(), "{more}");
-    }
-    assert_eq!(found(&service, business.id, "nobody", "").await, Vec::<String>::new());
-    // Frequent, but never in this state: the page ends before it is full, and says where the next one begins.
-    let query = "search=asha&status=failed";
-    let short = page(&service, business.id, query).await;
-    assert_eq!((references(&short).len(), &short["hasMore"]), (0, &json!(true)));
-    let after = format!("{query}&startingAfter={}", text(&short, "next"));
-    let last = page(&service, business.id, &after).await;
-    assert_eq!((references(&last).len(), &last["hasMore"], &last["next"]), (0, &json!(false), &Value::Null));
 }
 
 #[tokio::test(flavor = "multi_thread")]
