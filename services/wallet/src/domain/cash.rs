@@ -126,7 +126,7 @@ impl CashRecord {
 
     /// The latest amount that differs from the expected one, minus the expected one: negative when cash is missing. Without an
     /// expected amount, the first report is the expected one. `None` once the whole amount is settled and nothing is owed, as
-    /// in order-api.
+    /// in order-api. `cash_difference` of the database is the same rule.
     pub(crate) fn difference(&self) -> Option<Paise> {
         let reports = [self.collected, self.handed_over, self.settled];
         let mut amounts = reports.into_iter().flatten().map(|reported| reported.amount);

@@ -68,8 +68,7 @@ pub(crate) struct RemittedOrder {
 }
 
 impl RemittedOrder {
-    /// Whether its difference is open again, though somebody closed it before the remittance: the trigger
-    /// `cash_reopens_difference` is the same rule.
+    /// Whether it pays another amount than what was handed over, or than what is owed.
     pub(crate) fn differs(&self) -> bool {
         self.amount != self.handed_over || self.amount != self.owed
     }

@@ -1,5 +1,5 @@
 //! Differences of orders' cash: who clears each, and how it ended. The trigger `cash_reopens_difference` opens a closed one when
-//! a step is written whose amount does not match.
+//! a step makes it another difference.
 
 use std::collections::BTreeMap;
 
