@@ -26,6 +26,9 @@ pub struct DebitAnswer {
     pub outcome: DebitOutcome,
     /// The balance right after the debit was posted, or when it was rejected.
     pub balance_paise: Paise,
+    /// Of a rejected debit: what the business owes now. A top-up pays it first.
+    #[serde(default)]
+    pub owed_paise: Paise,
 }
 
 #[derive(

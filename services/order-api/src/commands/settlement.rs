@@ -20,8 +20,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub(super) enum Settlement {
     /// The debit is posted, and the order is placed.
     Placed,
-    /// The balance is too low. The order is released.
-    Rejected { balance: Paise },
+    /// The balance is too low. The order is released. What the business owes, a top-up pays first.
+    Rejected { balance: Paise, owed: Paise },
     /// The debit can never be posted. The order is released.
     Voided,
 }
@@ -76,7 +76,7 @@ pub(super) async fn settle(
         }
         DebitOutcome::Rejected => {
             release(state, order).await?;
-            Ok(Settlement::Rejected { balance: answer.balance_paise })
+            Ok(Settlement::Rejected { balance: answer.balance_paise, owed: answer.owed_paise })
         }
         DebitOutcome::Voided => {
             release(state, order).await?;

@@ -119,7 +119,9 @@ pub(super) fn from_create(
             "Another request for this orderReference is still being paid. Retry with its Idempotency-Key.",
         )
         .retry_after(2),
-        CreateError::InsufficientBalance { balance, required } => insufficient_balance(balance, required),
+        CreateError::InsufficientBalance { balance, owed, required } => {
+            insufficient_balance(balance, owed, required)
+        }
         CreateError::Unknown => ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "outcome_unknown",
@@ -207,10 +209,17 @@ fn existing_order(existing: &ExistingOrder, tracking_url: String) -> Value {
     })
 }
 
-fn insufficient_balance(balance: Paise, required: Paise) -> ApiError {
-    let shortfall = required.checked_sub(balance).unwrap_or(required);
-    let message =
-        format!("The wallet holds {balance} and the delivery costs {required}. Top it up and retry.");
+/// A top-up pays what the business owes first, so that it must cover both.
+fn insufficient_balance(balance: Paise, owed: Paise, required: Paise) -> ApiError {
+    let lacking = required.checked_sub(balance).and_then(|lacking| lacking.checked_add(owed));
+    let shortfall = lacking.unwrap_or(required);
+    let message = if owed > Paise::ZERO {
+        format!(
+            "The wallet holds {balance}, and the delivery costs {required}. The business also owes {owed}, which a top-up pays first. Top it up by {shortfall} and retry."
+        )
+    } else {
+        format!("The wallet holds {balance} and the delivery costs {required}. Top it up and retry.")
+    };
     ApiError::new(StatusCode::PAYMENT_REQUIRED, "insufficient_wallet_balance", message)
         .with("balancePaise", json!(balance))
         .with("requiredPaise", json!(required))

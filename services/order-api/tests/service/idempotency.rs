@@ -256,6 +256,18 @@ async fn failures_free_key_and_reference(service: &OrderApi, business: &Business
       "shortfallPaise": 100
     }
     "#);
+    service.peers.set_debt(business.id, 6_000);
+    let refused = live.create("fails", &dear).await?;
+    insta::assert_snapshot!(stable(&refused), @r#"
+    402 {
+      "balancePaise": 34300,
+      "code": "insufficient_wallet_balance",
+      "message": "The wallet holds ₹343.00, and the delivery costs ₹344.00. The business also owes ₹60.00, which a top-up pays first. Top it up by ₹61.00 and retry.",
+      "requestId": "req_…",
+      "requiredPaise": 34400,
+      "shortfallPaise": 6100
+    }
+    "#);
     assert_eq!(business.balance(), balance);
     assert_eq!(live.call(Method::GET, "?orderReference=fails", None).await?.body["data"], json!([]));
 

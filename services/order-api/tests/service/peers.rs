@@ -24,6 +24,7 @@ struct Known {
     looked_up: Vec<String>,
     ordering: HashMap<BusinessId, OrderingContext>,
     balances: HashMap<BusinessId, Paise>,
+    debts: HashMap<BusinessId, Paise>,
     debits: BTreeMap<(OrderId, i32), (DebitRequest, DebitAnswer)>,
     /// Businesses whose voids are refused.
     voids_refused: HashSet<BusinessId>,
@@ -70,6 +71,7 @@ impl Peers {
             looked_up: Vec::new(),
             ordering: HashMap::new(),
             balances: HashMap::new(),
+            debts: HashMap::new(),
             debits: BTreeMap::new(),
             voids_refused: HashSet::new(),
             entries: Vec::new(),
@@ -153,6 +155,10 @@ impl Peers {
         self.known().balances.insert(business, Paise::new(paise));
     }
 
+    pub(crate) fn set_debt(&self, business: BusinessId, paise: i64) {
+        self.known().debts.insert(business, Paise::new(paise));
+    }
+
     pub(crate) fn balance(&self, business: BusinessId) -> i64 {
         self.known().balances[&business].get()
     }
@@ -206,7 +212,8 @@ impl Known {
             (false, _) => DebitOutcome::Rejected,
         };
         let balance_paise = if outcome == DebitOutcome::Posted { Paise::new(left) } else { balance };
-        let answer = DebitAnswer { outcome, balance_paise };
+        let debt = self.debts.get(&request.business_id).filter(|_| outcome == DebitOutcome::Rejected);
+        let answer = DebitAnswer { outcome, balance_paise, owed_paise: debt.copied().unwrap_or_default() };
         if outcome == DebitOutcome::Posted {
             self.post(order, request, balance_paise);
         }

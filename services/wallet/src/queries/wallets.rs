@@ -26,6 +26,15 @@ pub(crate) async fn find(
         .await
 }
 
+/// What the business owes.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) async fn owed(state: &State, business: BusinessId) -> Result<Paise, StoreError> {
+    let database = &state.unit.database;
+    database.read(async |conn| store::transfers::owed(conn, business).await).await
+}
+
 /// Businesses with a wallet, in the order of their ids, from the first one after `after`: up to `limit`, and one more if
 /// there are more.
 ///

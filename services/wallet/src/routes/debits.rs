@@ -9,6 +9,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, Tasks};
 use super::{errors, path};
 use crate::commands::debit::{count, submit};
 use crate::domain::{Action, Debit, DebitJob, Outcome};
+use crate::queries::wallets::owed;
 use crate::state::State;
 
 pub(super) async fn post(
@@ -42,7 +43,12 @@ async fn answer(
     let queue = state.debits.clone();
     let debit = tasks.run(async move { submit(&queue, job).await }).await?;
     count(&debit);
-    Ok(HttpResponse::Ok().json(view(&debit.map_err(errors::from_debit)?)))
+    let debit = debit.map_err(errors::from_debit)?;
+    let owed = match debit.outcome {
+        Outcome::Rejected => owed(state, business).await?,
+        Outcome::Posted | Outcome::Voided => Paise::ZERO,
+    };
+    Ok(HttpResponse::Ok().json(view(&debit, owed)))
 }
 
 /// Reads a [`internal_api::wallet::DebitRequest`] and reports all field errors.
@@ -59,11 +65,11 @@ fn read(body: &JsonBody) -> Result<(BusinessId, Paise), ApiError> {
     }
 }
 
-fn view(debit: &Debit) -> DebitAnswer {
+fn view(debit: &Debit, owed_paise: Paise) -> DebitAnswer {
     let outcome = match debit.outcome {
         Outcome::Posted => DebitOutcome::Posted,
         Outcome::Rejected => DebitOutcome::Rejected,
         Outcome::Voided => DebitOutcome::Voided,
     };
-    DebitAnswer { outcome, balance_paise: debit.balance_after }
+    DebitAnswer { outcome, balance_paise: debit.balance_after, owed_paise }
 }

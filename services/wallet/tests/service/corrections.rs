@@ -74,6 +74,7 @@ async fn a_wrong_credit_is_taken_back_and_what_is_spent_of_it_is_owed() {
     // A fee is refused as before; a deposit pays the debt first.
     let fee = harness.debit(business, harness.order(), 1, 1).await.unwrap();
     assert_eq!(fee.outcome, internal_api::wallet::DebitOutcome::Rejected);
+    assert_eq!((fee.balance_paise, fee.owed_paise), (Paise::ZERO, Paise::new(2_000)));
     let paid_in = harness.wallet.top_up(business, None, &json!({"amountPaise": 5_000})).await.unwrap();
     assert_eq!(paid_in.balance_paise.get(), 3_000);
     let lines = harness.entries(business).await;

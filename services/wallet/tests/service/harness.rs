@@ -209,7 +209,7 @@ pub(crate) fn request(business: BusinessId, paise: i64) -> DebitRequest {
 }
 
 pub(crate) fn answer(outcome: DebitOutcome, balance: i64) -> DebitAnswer {
-    DebitAnswer { outcome, balance_paise: Paise::new(balance) }
+    DebitAnswer { outcome, balance_paise: Paise::new(balance), owed_paise: Paise::ZERO }
 }
 
 async fn settings() -> Settings {

@@ -122,7 +122,8 @@ impl Model {
         void: bool,
     ) -> Result<DebitAnswer, &'static str> {
         if let Some((of, was, answered)) = self.debits.get(&(order, attempt)) {
-            return if (*of, *was) == (business, amount) { Ok(*answered) } else { Err("debit_mismatch") };
+            let is_same = (*of, *was) == (business, amount);
+            return if is_same { Ok(self.told(business, *answered)) } else { Err("debit_mismatch") };
         }
         let balance = self.balances[business];
         let answered = match void {
@@ -135,7 +136,13 @@ impl Model {
             }
         };
         self.debits.insert((order, attempt), (business, amount, answered));
-        Ok(answered)
+        Ok(self.told(business, answered))
+    }
+
+    /// A rejection also tells the debt, as it is now.
+    fn told(&self, business: usize, answered: DebitAnswer) -> DebitAnswer {
+        let owed = if answered.outcome == Rejected { self.owed[business] } else { 0 };
+        DebitAnswer { owed_paise: Paise::new(owed), ..answered }
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{DeliveryStatus, Mode, OrderId, TrackingCode};
+use domain::{DeliveryStatus, Mode, OrderId, Paise, TrackingCode};
 use internal_api::keys::AuthenticatedKey;
 use postgres::StoreError;
 use tokio::time::Instant;
@@ -137,7 +137,7 @@ impl Creation<'_> {
         };
         match settled {
             Ok(Settlement::Placed) => Ok(Step::Done(replayed(existing))),
-            Ok(Settlement::Rejected { balance }) => Err(insufficient_balance(&existing, balance)),
+            Ok(Settlement::Rejected { balance, owed }) => Err(insufficient_balance(&existing, balance, owed)),
             Ok(Settlement::Voided) => Ok(Step::Insert),
             Err(SettlementError::OutcomeUnknown) => Err(CreateError::KeyInProgress),
             Err(error) => Err(error.into()),
@@ -164,7 +164,7 @@ impl Creation<'_> {
     async fn pay(&self, order: &ExistingOrder) -> Result<Step, CreateError> {
         match debit(self.state, order, self.deadline).await? {
             Settlement::Placed => Ok(Step::Done(placed(order.order_id, order.receipt.clone()))),
-            Settlement::Rejected { balance } => Err(insufficient_balance(order, balance)),
+            Settlement::Rejected { balance, owed } => Err(insufficient_balance(order, balance, owed)),
             Settlement::Voided => Ok(Step::Insert),
         }
     }
@@ -242,8 +242,8 @@ fn replayed(existing: ExistingOrder) -> Placed {
     Placed { order_id: existing.order_id, receipt: existing.receipt, replayed: true }
 }
 
-fn insufficient_balance(order: &ExistingOrder, balance: domain::Paise) -> CreateError {
-    CreateError::InsufficientBalance { balance, required: order.delivery_fee }
+fn insufficient_balance(order: &ExistingOrder, balance: Paise, owed: Paise) -> CreateError {
+    CreateError::InsufficientBalance { balance, owed, required: order.delivery_fee }
 }
 
 /// The row of a stored order that waits for its payment.

@@ -56,7 +56,7 @@ pub enum CreateError {
     #[error("another request for this reference is being paid")]
     OrderInProgress,
     #[error("the wallet balance is too low")]
-    InsufficientBalance { balance: Paise, required: Paise },
+    InsufficientBalance { balance: Paise, owed: Paise, required: Paise },
     #[error("the outcome is not known in time")]
     Unknown,
     #[error("an earlier request with this key is still being paid")]

@@ -36,7 +36,7 @@ pub(super) struct Error {
     balance_paise: Option<Paise>,
     /// The delivery fee (402).
     required_paise: Option<Paise>,
-    /// The missing amount (402).
+    /// The missing amount (402): the delivery fee minus the balance, and what the business owes, which a top-up pays first.
     shortfall_paise: Option<Paise>,
     /// The status of the order (409).
     status: Option<DeliveryStatus>,

@@ -336,7 +336,11 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
     let keys = [HeaderMap::new(), HeaderMap::from_iter([bad_key])];
     let invalid = bodies.iter().filter_map(|body| order_body::read(body).err()).map(CreateError::Invalid);
     let others = [
-        CreateError::InsufficientBalance { balance: Paise::new(1_500), required: Paise::new(4_900) },
+        CreateError::InsufficientBalance {
+            balance: Paise::new(1_500),
+            owed: Paise::ZERO,
+            required: Paise::new(4_900),
+        },
         CreateError::Locked {
             missing: vec![GoLiveItem::SubscriptionActive, GoLiveItem::WalletFunded],
             was_live: false,
