@@ -118,6 +118,8 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await shop.goto("/cash-on-delivery");
   const cash = row(shop, "Orders with cash", "paid-2");
   await expect(cash.getByText("Paid on 1 Feb 2026 with")).toBeVisible();
+  // What the operator closed is in the sums of the month.
+  await expect(row(shop, "Cash by month", "₹50.50")).toBeVisible();
   // A short payment that the operator has closed is not open, and stays visible.
   await shop.goto("/cash-on-delivery?discrepant=true");
   await expect(shop.getByText("No results match these filters")).toBeVisible();
