@@ -82,6 +82,7 @@ test("a debt has a row of its own, and both rows name what was taken back", asyn
   await page.goto("/wallet");
   const balance = page.getByRole("region", { name: "Balance" });
   await expect(balance.getByText("Money owed", { exact: true })).toBeVisible();
+  await expect(balance.getByText("You owe ₹49.00. Top-ups, credits and refunds pay it first.")).toBeVisible();
   for (const [kind, amount] of [
     ["Debt: debit by the delivery company", "₹49.00 owed"],
     ["Debit", "−₹451.00"],

@@ -42,7 +42,7 @@ export function Balance({ canChange }: { canChange: boolean }) {
 
 function meaning({ fundedAt, balancePaise, owedPaise, lowBalanceThresholdPaise }: Wallet): string {
   if (owedPaise > 0) {
-    return `You owe ${formatPaise(owedPaise)} for money that was taken back. Top-ups, credits and refunds pay it first.`;
+    return `You owe ${formatPaise(owedPaise)}. Top-ups, credits and refunds pay it first.`;
   }
   if (!fundedAt) return "The wallet has not been funded yet. Live orders need a funded wallet.";
   if (balancePaise === 0) return "Live orders are rejected until you top up.";
