@@ -99,6 +99,9 @@ pub struct WalletMoneyTakenBack {
     pub owed_paise: Paise,
     /// The operator's reference, or the payment provider's id of the refund or dispute.
     pub reference: String,
+    /// Of the order, for the fee of another attempt at its delivery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_reference: Option<String>,
     /// By a refund or dispute at the payment provider, otherwise by the operator.
     pub by_payment_provider: bool,
 }

@@ -31,6 +31,7 @@ pub fn samples() -> Vec<Envelope> {
             balance_paise: Paise::ZERO,
             owed_paise: Paise::new(20_000),
             reference: "cheque 7 again".to_owned(),
+            order_reference: None,
             by_payment_provider: false,
         }),
         Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 80 }),

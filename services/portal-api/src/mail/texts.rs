@@ -364,16 +364,24 @@ pub(super) fn endpoint_disabled(reason: &str, link: String) -> Content {
 pub(super) fn money_taken_back(taken: &WalletMoneyTakenBack, region: RegionFormat, link: String) -> Content {
     let (amount, balance) = (region.money(taken.amount_paise), region.money(taken.balance_paise));
     let (owed, reference) = (taken.owed_paise, &taken.reference);
+    let is_fee = !taken.by_payment_provider && is_attempt_fee_reference(reference);
     let cause = match taken.by_payment_provider {
         true => {
             format!("A top-up of {amount} was refunded or disputed at the payment provider ({reference}).")
         }
-        false if is_attempt_fee_reference(reference) => format!(
-            "Another attempt at a delivery began. Its fee of {amount} exceeds your balance. Its reference is “{reference}”."
-        ),
+        false if is_fee => {
+            let order = taken.order_reference.as_ref().unwrap_or(reference);
+            format!(
+                "Another attempt at the delivery of “{order}” began. Its fee of {amount} exceeds your balance."
+            )
+        }
         false => format!(
             "Your delivery company has corrected your wallet by {amount}. Its reference is “{reference}”."
         ),
+    };
+    let subject = match is_fee {
+        true => format!("Your balance does not cover a fee of {amount}"),
+        false => format!("{amount} was taken from your wallet"),
     };
     let after = if owed > Paise::ZERO {
         let owed = region.money(owed);
@@ -384,7 +392,7 @@ pub(super) fn money_taken_back(taken: &WalletMoneyTakenBack, region: RegionForma
         format!("Your balance is {balance}.")
     };
     Content {
-        subject: format!("{amount} was taken from your wallet"),
+        subject,
         paragraphs: vec![cause, after],
         button: "Open the statement",
         link,

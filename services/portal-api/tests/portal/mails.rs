@@ -142,6 +142,7 @@ async fn warnings_reach_the_roles_that_they_concern_once() {
             balance_paise: Paise::ZERO,
             owed_paise: Paise::new(20_000),
             reference: "cheque 7 again".to_owned(),
+            order_reference: None,
             by_payment_provider: false,
         }),
         Body::WalletMoneyTakenBack(WalletMoneyTakenBack {
@@ -149,27 +150,42 @@ async fn warnings_reach_the_roles_that_they_concern_once() {
             balance_paise: Paise::ZERO,
             owed_paise: Paise::new(30_000),
             reference: "attempt-2-ord_01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(),
+            order_reference: Some("shop-1".to_owned()),
             by_payment_provider: false,
         }),
         Body::EndpointFailing(EndpointFailing { endpoint_id, percent: 80 }),
         Body::EndpointDisabled(disabled),
     ];
     let mut expected = invited;
-    let words =
-        ["₹123.45", "you owe ₹200.00", "Its fee of ₹30.00", "80%", "every attempt failed for too long"];
+    let words = [
+        "₹123.45",
+        "you owe ₹200.00",
+        "“shop-1” began. Its fee of ₹30.00",
+        "80%",
+        "every attempt failed for too long",
+    ];
     for (warning, words) in warnings.into_iter().zip(words) {
         let envelope = portal.envelope(&owner.business, warning);
         // Twice, as after a lost acknowledgement.
         portal.publish(&[envelope.clone(), envelope]).await;
         let told = match words {
             "₹123.45" => &["dev@shop.example", "money@shop.example", "owner@shop.example"][..],
-            "you owe ₹200.00" | "Its fee of ₹30.00" => &["money@shop.example", "owner@shop.example"],
+            "you owe ₹200.00" | "“shop-1” began. Its fee of ₹30.00" => {
+                &["money@shop.example", "owner@shop.example"]
+            }
             _ => &["dev@shop.example", "owner@shop.example"],
         };
         expected += told.len();
         let mails = folder.wait_for(expected).await;
         assert_eq!(recipients(&mails[expected - told.len()..]), told);
         assert!(mails[expected - 1].text.contains(words), "{words}: {}", mails[expected - 1].text);
+        // A fee that is owed was not taken.
+        assert_eq!(
+            mails[expected - 1].subject.contains("was taken"),
+            words == "you owe ₹200.00",
+            "{}",
+            mails[expected - 1].subject
+        );
     }
     // What comes behind the repeated ones: had they been mailed again, there were more.
     let last =

@@ -116,7 +116,7 @@ async fn write(
         Cause::OperatorDebit { reference: reference.clone(), reverses: *reverses, reason: reason.clone() };
     let Some(deposit) = *reverses else {
         take::<OperatorDebitError>(conn, unit, (&mut *record, threshold), *amount, cause).await?;
-        return Ok(announce(conn, unit, record, *amount, (reference, false)).await?);
+        return Ok(announce(conn, unit, record, *amount, (reference, None, false)).await?);
     };
     let kind = ShortfallKind::OperatorDebitShortfall;
     let about = (reference.as_str(), deposit);

@@ -88,7 +88,7 @@ pub(super) async fn take_back<E: From<PostingError> + From<StoreError>>(
     let (wallet, about) = ((&mut *record, threshold), (reference, Some(reverses)));
     take_or_owe::<E>(conn, unit, wallet, amount, about, (cause, kind)).await?;
     let by_payment_provider = kind == ShortfallKind::TopUpReversalShortfall;
-    Ok(announce(conn, unit, record, amount, (reference, by_payment_provider)).await?)
+    Ok(announce(conn, unit, record, amount, (reference, None, by_payment_provider)).await?)
 }
 
 /// Takes money that the business must pay. It owes what its wallet lacks, which is returned.
@@ -123,7 +123,7 @@ pub(super) async fn announce(
     unit: &Unit,
     record: &WalletRecord,
     amount: Paise,
-    (reference, by_payment_provider): (&str, bool),
+    (reference, order_reference, by_payment_provider): (&str, Option<&str>, bool),
 ) -> Result<(), StoreError> {
     let now = unit.clock.now();
     let taken = WalletMoneyTakenBack {
@@ -131,6 +131,7 @@ pub(super) async fn announce(
         balance_paise: record.wallet.balance,
         owed_paise: store::transfers::owed(conn, record.business).await?,
         reference: reference.to_owned(),
+        order_reference: order_reference.map(str::to_owned),
         by_payment_provider,
     };
     let event = Envelope {

@@ -72,7 +72,8 @@ pub(crate) async fn take_attempt_fee(
                     .await?;
             // Like the fee of an order, it was announced: only a debt is news.
             if owed > Paise::ZERO {
-                announce(conn, &state.unit, &record, amount, (&reference, false)).await?;
+                let about = (reference.as_str(), Some(begun.order_reference.as_str()), false);
+                announce(conn, &state.unit, &record, amount, about).await?;
             }
             Ok(Taken::Now)
         })

@@ -118,6 +118,7 @@ async fn what_the_balance_does_not_cover_is_owed() {
         let told = next_debt(&mut harness).await;
         assert_eq!((told.amount_paise.get(), told.owed_paise.get()), (fee, owed));
         assert_eq!(told.reference, attempt_fee_reference(attempt, order));
+        assert_eq!(told.order_reference.as_deref(), Some("shop-1"));
     }
 
     let paid_in = harness.wallet.top_up(business, None, &json!({"amountPaise": 4_000})).await.unwrap();

@@ -206,6 +206,7 @@ async fn the_business_is_told_once_of_money_that_is_taken_back() {
         balance_paise: Paise::ZERO,
         owed_paise: Paise::new(3_000),
         reference: "cheque 7 again".into(),
+        order_reference: None,
         by_payment_provider: false,
     };
     assert_eq!(harness.next_announced().await.body, Body::WalletMoneyTakenBack(taken));
