@@ -180,12 +180,8 @@ async fn warnings_reach_the_roles_that_they_concern_once() {
         assert_eq!(recipients(&mails[expected - told.len()..]), told);
         assert!(mails[expected - 1].text.contains(words), "{words}: {}", mails[expected - 1].text);
         // A fee that is owed was not taken.
-        assert_eq!(
-            mails[expected - 1].subject.contains("was taken"),
-            words == "you owe ₹200.00",
-            "{}",
-            mails[expected - 1].subject
-        );
+        let subject = &mails[expected - 1].subject;
+        assert_eq!(subject.contains("was taken"), words == "you owe ₹200.00", "{subject}");
     }
     // What comes behind the repeated ones: had they been mailed again, there were more.
     let last =
