@@ -80,7 +80,7 @@ async fn orders_of_a_search_are_exported_with_all_filters() {
     assert_eq!((file.status, file.header("content-type")), (200, "text/csv; charset=utf-8"));
     assert_eq!(
         file.header("content-disposition"),
-        "attachment; filename=\"corner-shop-orders-to-2027-01-15.csv\""
+        "attachment; filename=\"corner-shop-orders-from-2026-01-01-to-2027-01-15.csv\""
     );
     let rows: Vec<_> = file.body.as_str().unwrap().split("\r\n").collect();
     assert_eq!(rows.len(), 3, "{rows:?}");

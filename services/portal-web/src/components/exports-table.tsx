@@ -11,7 +11,14 @@ import {
 } from "../api/exports";
 import { asFailure } from "../api/failure";
 import type { AccountScope } from "../api/recent-authentication";
-import { EXPORT_FORMATS, EXPORT_KINDS, failureOf, progressOf, rowsOf } from "../format/export-labels";
+import {
+  EXPORT_FORMATS,
+  EXPORT_KINDS,
+  failureOf,
+  periodOf,
+  progressOf,
+  rowsOf,
+} from "../format/export-labels";
 import { CallButton } from "./call-button";
 import type { Column } from "./data-table";
 import { EmptyState } from "./empty-state";
@@ -40,6 +47,7 @@ export function ExportsTable({ scope }: { scope: AccountScope }) {
 const PORTAL = columns("portal", (row) => (
   <>
     {titleOf(row)}
+    {periodOf(row) && <Note>{periodOf(row)}</Note>}
     {!row.yours && <Note>By a colleague</Note>}
   </>
 ));
@@ -47,6 +55,7 @@ const PORTAL = columns("portal", (row) => (
 const OPERATOR = columns("operator", (row) => (
   <>
     {titleOf(row)}
+    {periodOf(row) && <Note>{periodOf(row)}</Note>}
     <Note>{row.businessName}</Note>
   </>
 ));

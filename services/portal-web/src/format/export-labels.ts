@@ -1,5 +1,6 @@
 import type { Export } from "../api/exports";
 import { formatNumber } from "./region";
+import { formatDate } from "./time";
 
 export const EXPORT_KINDS: Record<Export["kind"], string> = {
   orders: "Orders",
@@ -21,6 +22,13 @@ export function failureOf(failure: NonNullable<Export["failure"]>): string {
 
 export function rowsOf({ rows }: Export): string {
   return `${formatNumber(rows)} ${rows === 1 ? "row" : "rows"}`;
+}
+
+/** `1 Nov 2026 to 30 Nov 2026`. Empty without days in the filter. */
+export function periodOf({ since, until }: Export): string {
+  const last = until && formatDate(new Date(Date.parse(until) - 1).toISOString());
+  if (since) return last ? `${formatDate(since)} to ${last}` : `From ${formatDate(since)}`;
+  return last ? `Until ${last}` : "";
 }
 
 /** The percentage is an estimate, because the number of rows is not known before the end. */

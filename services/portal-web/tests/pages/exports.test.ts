@@ -133,8 +133,11 @@ test("the staff exports the orders of a business", async ({ page, visit }) => {
   await check(console, "operator-export-days", { bothSizes: true });
   const saved = console.waitForEvent("download");
   await console.getByRole("button", { name: "CSV" }).click();
-  expect(await text(await (await saved).createReadStream())).not.toContain("staff-1");
+  const days = await saved;
+  expect(days.suggestedFilename()).toMatch(/-orders-from-2020-01-02-to-2020-01-03\.csv$/);
+  expect(await text(await days.createReadStream())).not.toContain("staff-1");
   await console.goto("/operator/exports");
   await expect(row(console, "Exports", business.name)).toHaveCount(2);
+  await expect(row(console, "Exports", "2 Jan 2020 to 3 Jan 2020")).toHaveCount(1);
   await check(console, "operator-exports-ready", { bothSizes: true });
 });

@@ -113,6 +113,19 @@ impl Export {
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.state, ExportState::Done | ExportState::Failed)
     }
+
+    /// The times of the filter: orders are placed within them, and cash is due. The end is exclusive.
+    pub(crate) fn period(&self) -> (Option<DateTime<Utc>>, Option<DateTime<Utc>>) {
+        period(self.kind, &self.filter)
+    }
+}
+
+fn period(kind: ExportKind, filter: &Value) -> (Option<DateTime<Utc>>, Option<DateTime<Utc>>) {
+    let time = |name: &str| filter[name].as_str()?.parse::<DateTime<Utc>>().ok();
+    match kind {
+        ExportKind::Orders => (time("createdFrom"), time("createdUntil")),
+        ExportKind::Cash => (time("dueFrom"), time("dueUntil")),
+    }
 }
 
 /// How much of the file is written.
@@ -144,7 +157,28 @@ pub(crate) fn percent(newest: DateTime<Utc>, oldest: DateTime<Utc>, at: DateTime
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn the_period_is_that_of_the_kind() {
+        let (from, until) = ("2026-10-31T18:30:00Z", "2026-11-30T18:30:00Z");
+        let at = |text: &str| text.parse::<DateTime<Utc>>().ok();
+        for (kind, filter, expected) in [
+            (
+                ExportKind::Orders,
+                json!({ "createdFrom": from, "createdUntil": until }),
+                (at(from), at(until)),
+            ),
+            (ExportKind::Orders, json!({ "createdFrom": null, "createdUntil": until }), (None, at(until))),
+            (ExportKind::Orders, json!({ "dueFrom": from, "status": "failed" }), (None, None)),
+            (ExportKind::Cash, json!({ "dueFrom": from, "createdUntil": until }), (at(from), None)),
+            (ExportKind::Cash, json!({ "dueFrom": "yesterday" }), (None, None)),
+        ] {
+            assert_eq!(period(kind, &filter), expected, "{filter}");
+        }
+    }
 
     #[test]
     fn the_percentage_follows_the_time_of_the_rows_and_ends_at_99() {

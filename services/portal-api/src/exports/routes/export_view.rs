@@ -28,6 +28,10 @@ pub(crate) struct ExportView {
     percent: i32,
     /// Whether the file has customers' phones and addresses. It needs `read_customers` then.
     shows_customers: bool,
+    /// The period of the filter: only orders placed, or cash due, at this time or later.
+    since: Option<DateTime<Utc>>,
+    /// Exclusive end of the period.
+    until: Option<DateTime<Utc>>,
     /// Whether the caller asked for it.
     yours: bool,
     /// Of a failed export.
@@ -41,8 +45,9 @@ pub(crate) struct ExportView {
 impl ExportView {
     pub(super) fn file_name(&self, state: &State) -> String {
         let owner = export::owner(self.business_id, &self.business_name);
-        let until = (self.created_at, state.mailbox.region.zone);
-        format!("{}.{}", export::named(&owner, &self.kind.to_string(), (None, None), until), self.format)
+        let requested = (self.created_at, state.mailbox.region.zone);
+        let period = (self.since, self.until);
+        format!("{}.{}", export::named(&owner, &self.kind.to_string(), period, requested), self.format)
     }
 }
 
@@ -59,21 +64,26 @@ pub(super) async fn view(
     let ids: Vec<BusinessId> = exports.iter().map(|export| export.business).collect();
     let names: HashMap<BusinessId, String> = businesses::names(state, &ids).await?.into_iter().collect();
     let own = caller.author.key();
-    let view = |export: Export| ExportView {
-        id: export.id,
-        business_id: export.business,
-        business_name: names.get(&export.business).cloned().unwrap_or_default(),
-        kind: export.kind,
-        format: export.format,
-        state: export.state,
-        rows: export.progress.rows,
-        percent: export.progress.percent,
-        shows_customers: export.shows_customers,
-        yours: export.author == own,
-        failure: export.failure,
-        created_at: export.created_at,
-        completed_at: export.completed_at,
-        expires_at: export.expires_at,
+    let view = |export: Export| {
+        let (since, until) = export.period();
+        ExportView {
+            id: export.id,
+            business_id: export.business,
+            business_name: names.get(&export.business).cloned().unwrap_or_default(),
+            kind: export.kind,
+            format: export.format,
+            state: export.state,
+            rows: export.progress.rows,
+            percent: export.progress.percent,
+            shows_customers: export.shows_customers,
+            since,
+            until,
+            yours: export.author == own,
+            failure: export.failure,
+            created_at: export.created_at,
+            completed_at: export.completed_at,
+            expires_at: export.expires_at,
+        }
     };
     Ok(ExportsView { data: exports.into_iter().map(view).collect() })
 }
