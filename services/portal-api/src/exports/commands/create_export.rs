@@ -14,10 +14,11 @@ use crate::exports::store::exports;
 use crate::state::State;
 use crate::store::businesses;
 
-/// One author has at most so many exports of one business. A further export replaces the oldest one that has ended.
-const OF_AUTHOR_MAX: usize = 3;
-/// Those of all its users, and again those of the staff.
-const OF_BUSINESS_MAX: i64 = 10;
+/// One author has at most so many exports of one business, which is a year by month. A further export replaces the oldest one that
+/// has ended.
+const OF_AUTHOR_MAX: usize = 12;
+/// Those of all its users, and again those of the staff: at most 30 times 250 MB for a day, of which most files take a thousandth.
+const OF_BUSINESS_MAX: i64 = 30;
 
 pub(crate) struct NewExport {
     pub(crate) business: BusinessId,

@@ -6,7 +6,7 @@ export function Component() {
     <>
       <PageHeader
         title="Exports"
-        description="Files of your lists. Each is deleted 24 hours after you asked for it, because it may contain data of customers."
+        description="Files of your lists. The latest 12 of each person are kept, for 24 hours, because they may contain data of customers."
       />
       <ExportsTable scope="portal" />
     </>

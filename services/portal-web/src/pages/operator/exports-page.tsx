@@ -6,7 +6,7 @@ export function Component() {
     <>
       <PageHeader
         title="Exports"
-        description="Your files of the lists of businesses, for 24 hours. The audit log names each, and each download."
+        description="Your files of the lists of businesses. The latest 12 of each business are kept, for 24 hours. The audit log names each, and each download."
       />
       <ExportsTable scope="operator" />
     </>
