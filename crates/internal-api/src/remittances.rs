@@ -98,7 +98,7 @@ pub struct RemittanceCheck {
 pub struct RefusedOrder {
     /// Its place in the request, from 0. portal-api replaces it by the line of the file, from 1.
     pub position: usize,
-    /// `unknown_order`, `repeated`, `not_handed_over`, `already_settled`, `nothing_handed_over` or `note_required`.
+    /// `unknown_order`, `repeated`, `not_handed_over`, `already_settled`, `nothing_handed_over`, `amount_too_high` or `note_required`.
     pub code: String,
     pub message: String,
 }

@@ -10,6 +10,8 @@ use super::CashRecord;
 
 /// Orders of a remittance: with it, requests stay below the limit of values, and the transaction takes less than a second.
 pub(crate) const ORDERS_MAX: usize = 2_000;
+/// A line that pays more than so many times what was handed over, or is owed, is likely in paise. No note explains that.
+const TIMES_HANDED_OVER_MAX: i64 = 10;
 
 /// How the operator names an order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -89,6 +91,8 @@ pub(crate) enum OrderRefusal {
     },
     /// Nothing was handed over, and the line names no amount.
     NothingHandedOver,
+    /// The amount is far above this one.
+    FarAbove(Paise),
     /// The amount differs from this one without a note.
     NoteMissing(Paise),
 }
@@ -142,11 +146,15 @@ fn settle(line: &WantedOrder, record: &CashRecord) -> Result<RemittedOrder, Orde
     if amount <= Paise::ZERO {
         return Err(OrderRefusal::NothingHandedOver);
     }
+    let owed = record.owed().unwrap_or(handed_over);
+    let plausible = handed_over.get().max(owed.get()).saturating_mul(TIMES_HANDED_OVER_MAX);
+    if handed_over > Paise::ZERO && amount.get() > plausible {
+        return Err(OrderRefusal::FarAbove(handed_over));
+    }
     if amount != handed_over && line.note.is_none() {
         return Err(OrderRefusal::NoteMissing(handed_over));
     }
     let (order_reference, note) = (record.order_reference.clone(), line.note.clone());
-    let owed = record.owed().unwrap_or(handed_over);
     Ok(RemittedOrder { order: record.order, order_reference, handed_over, owed, amount, note })
 }
 
@@ -254,6 +262,25 @@ mod tests {
         let accepted: Vec<_> = plan.accepted.iter().map(|order| (order.order, order.amount.get())).collect();
         assert_eq!(accepted, [(cash[0].order, 100), (cash[5].order, 60)]);
         assert_eq!((plan.total().get(), plan.accepted[1].note.as_deref()), (160, Some("bank fee")));
+    }
+
+    #[test]
+    fn a_line_far_above_what_was_handed_over_is_refused_with_any_note() {
+        let scene = scene();
+        // The scene's order is of 100.
+        for (handed_over, amount, is_refused) in [
+            (75_975, 7_597_500, true),
+            (100, 1_001, true),
+            (100, 1_000, false),
+            (5, 100, false),
+            (0, 1_001, false),
+        ] {
+            let cash = scene.cash("a", Some(handed_over), None);
+            let plan = RemittancePlan::of(&[line("a", Some(amount), Some("why"))], &[cash], &BTreeMap::new());
+            let refusal = (0, OrderRefusal::FarAbove(Paise::new(handed_over)));
+            assert_eq!(plan.refused.contains(&refusal), is_refused, "{handed_over} {amount}");
+            assert_eq!(plan.accepted.is_empty(), is_refused, "{handed_over} {amount}");
+        }
     }
 
     #[test]

@@ -58,6 +58,13 @@ pub(super) fn order_refusal(refusal: OrderRefusal) -> (&'static str, String) {
             "nothing_handed_over",
             "No cash of this order was handed over. Name the amount that was paid out.",
         ),
+        OrderRefusal::FarAbove(handed_over) => {
+            let message = format!(
+                "{handed_over} was handed over, and the line pays more than ten times as much. Amounts of a file are in rupees: is \
+                 this one in paise?"
+            );
+            return ("amount_too_high", message);
+        }
         OrderRefusal::NoteMissing(handed_over) => {
             let message =
                 format!("{handed_over} was handed over. Add a note that explains the other amount.");
