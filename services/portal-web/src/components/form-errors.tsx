@@ -2,7 +2,7 @@ import { Alert, List, Stack, Text } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { IconAlertCircle } from "@tabler/icons-react";
 import { useEffect } from "react";
-import { asFailure } from "../api/failure";
+import { type ApiFailure, asFailure } from "../api/failure";
 import type { FieldError } from "../api/types";
 import { RequestId } from "./error-state";
 import { fieldMessage, fieldOf, type Labels, labelOf, readableMessage } from "./field-message";
@@ -26,7 +26,7 @@ export function FormErrors<Values extends Record<string, unknown>>({ error, form
   return (
     <Alert role="alert" color="red" variant="light" icon={<IconAlertCircle aria-hidden />}>
       <Stack gap={6}>
-        <Text>{elsewhere[0] && elsewhere.length === 1 ? told(elsewhere[0]) : failure.message}</Text>
+        <Text>{summary(failure, elsewhere.map(told))}</Text>
         {elsewhere.length > 1 && (
           <List size="sm">
             {elsewhere.map((fieldError) => (
@@ -38,6 +38,11 @@ export function FormErrors<Values extends Record<string, unknown>>({ error, form
       </Stack>
     </Alert>
   );
+}
+
+/** The answer's own message begins with the first error and counts the others, which are listed here. */
+function summary({ message }: ApiFailure, told: string[]): string {
+  return told.length > 1 ? "Correct these errors:" : (told[0] ?? message);
 }
 
 function useFieldErrors<Values extends Record<string, unknown>>(

@@ -67,6 +67,11 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await upload("order,amount,note\npaid-1\npaid-2,0\n");
   await expect(dialog.getByText("Line 3: The amount must be rupees above 0, such as 1250.50.")).toBeVisible();
   await page.keyboard.press("Escape");
+  await upload("order,amount,note\npaid-1,0\npaid-2,0\n,1\n");
+  await expect(dialog.getByRole("listitem")).toHaveCount(3);
+  await expect(dialog.getByText("Line 4: The order is missing.")).toBeVisible();
+  await expect(dialog.getByText("see errors")).toHaveCount(0);
+  await page.keyboard.press("Escape");
   await upload("order,amount,note\npaid-2,1200\nnever-placed\n");
   await expect(dialog.getByText("Line 2, paid-2: ₹1,250.50 was handed over.")).toBeVisible();
   await expect(dialog.getByText("Line 3, never-placed: The business has no order")).toBeVisible();

@@ -63,11 +63,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
 }
 
-/// A reference may be `order` too, so the second column is `amount`, with or without more words, such as its unit. Without an
-/// amount, the line of such a reference is `order,`.
+/// A reference may be `order` too, so the second column is `amount`, with or without more words, such as its unit, also as in
+/// `amountPaise`. Without an amount, the line of such a reference is `order,`.
 fn is_header(record: &StringRecord) -> bool {
     let first_word = |name: &str| name.split(|c: char| !c.is_alphanumeric()).next().map(str::to_lowercase);
-    let is_amount = record.get(1).is_none_or(|name| first_word(name).as_deref() == Some("amount"));
+    let is_named = |word: &str| matches!(word, "amount" | "amountpaise" | "amountrupees");
+    let is_amount = record.get(1).is_none_or(|name| first_word(name).as_deref().is_some_and(is_named));
     record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order")) && is_amount
 }
 
@@ -138,7 +139,7 @@ mod tests {
         {
             assert_eq!(read(text).unwrap(), [read_line(1, "order", paise, note)], "{text}");
         }
-        for text in ["order,1e3\na", "Order,ten rupees", "order,amountPaise\na,5"] {
+        for text in ["order,1e3\na", "Order,ten rupees", "order,amounts\na,5"] {
             let errors = read(text).unwrap_err();
             assert_eq!((errors.len(), errors[0].number), (1, 1), "{text}");
         }
@@ -146,7 +147,9 @@ mod tests {
 
     #[test]
     fn a_header_in_paise_is_refused() {
-        for header in ["order,amount_paise", "order,Amount (paise)", "Order,AMOUNT IN PAISE,note"] {
+        for header in
+            ["order,amount_paise", "order,amountPaise", "order,Amount (paise)", "Order,AMOUNT IN PAISE,note"]
+        {
             let errors = read(&format!("{header}\na,5")).unwrap_err();
             assert_eq!((errors.len(), errors[0].number), (1, 1), "{header}");
             assert!(errors[0].message.starts_with("Amounts are in rupees."), "{header}");
