@@ -47,5 +47,19 @@ test("the evidence of each attempt is shown, downloaded and printed", async ({ p
   await expect(second.getByText("Asha Rao, Neighbour")).toBeVisible();
   await expect(page.getByRole("complementary", { name: "Side bar" })).toBeHidden();
   await expect(page.getByRole("link", { name: "Download evidence" })).toBeHidden();
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+
+  // The button prints nothing else, and names the order.
+  await page.emulateMedia({ media: "screen" });
+  await page.evaluate(() => {
+    window.print = () => undefined;
+  });
+  await page.getByRole("button", { name: "Print or save as PDF" }).click();
+  await page.emulateMedia({ media: "print" });
+  await expect(second.getByText("Asha Rao, Neighbour")).toBeVisible();
+  await expect(page.getByText(`Order proof-1, ${order.id}`)).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveCount(0);
   await screenshot(page, "order-evidence-printed");
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
 });

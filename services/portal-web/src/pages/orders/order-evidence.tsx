@@ -4,6 +4,7 @@ import { type Evidence, type Order, type TimelineEntry, useEvidence } from "../.
 import { ErrorState } from "../../components/error-state";
 import { Fact, Facts } from "../../components/facts";
 import { MaskedNotice } from "../../components/masked-notice";
+import { printSection } from "../../components/print-section";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
 import { eventLabel } from "../../format/event-labels";
@@ -48,6 +49,9 @@ export function OrderEvidence({ order, entries, source = OWN }: OrderEvidencePro
   return (
     <Section title="Evidence" actions={<Actions path={source.path(order.id)} />}>
       <Stack>
+        <Text className={classes.order}>
+          Order {order.orderReference}, {order.id}
+        </Text>
         <MaskedNotice isMasked={evidence.personalDataMasked}>
           Reasons, recipients, places and photos are hidden.
         </MaskedNotice>
@@ -70,7 +74,6 @@ export function OrderEvidence({ order, entries, source = OWN }: OrderEvidencePro
 
 const ENDS = ["order.delivered", "order.failed"];
 
-/** The browser's print dialog also makes PDFs. */
 function Actions({ path }: { path: string }) {
   return (
     <Group gap="xs">
@@ -88,7 +91,7 @@ function Actions({ path }: { path: string }) {
         variant="default"
         size="xs"
         leftSection={<IconPrinter size={14} aria-hidden />}
-        onClick={() => window.print()}
+        onClick={(event) => printSection(event.currentTarget)}
       >
         Print or save as PDF
       </Button>
