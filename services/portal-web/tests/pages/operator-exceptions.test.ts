@@ -27,7 +27,7 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   const failed = row(page, "Failed", reference);
   await expect(failed.getByText("Customer not reached: Nobody at home")).toBeVisible();
   await expect(failed.getByRole("link", { name: business.name })).toBeVisible();
-  await page.getByLabel("Decision").selectOption("asked");
+  await page.getByLabel("Decision").selectOption({ label: "Decided and late" });
   await expect(page.getByText("No attempt or return that was asked for is late.")).toBeVisible();
   await page.getByLabel("Decision").selectOption("none");
   await expect(failed).toBeVisible();

@@ -62,7 +62,7 @@ interface DecisionsProps {
   onChange: (decision: DecisionFilter | undefined) => void;
 }
 
-/** Chooses failed deliveries by what was asked for. */
+/** Chooses failed deliveries by what was asked for. A decided one needs attention only when it is late. */
 export function Decisions({ decision, onChange }: DecisionsProps) {
   return (
     <NativeSelect
@@ -71,9 +71,9 @@ export function Decisions({ decision, onChange }: DecisionsProps) {
       value={decision ?? ""}
       onChange={(event) => onChange((event.currentTarget.value || undefined) as DecisionFilter | undefined)}
       data={[
-        { value: "", label: "Decided or not" },
-        { value: "asked", label: "Attempt or return is late" },
-        { value: "none", label: "Nothing asked for" },
+        { value: "", label: "Undecided, or decided and late" },
+        { value: "asked", label: "Decided and late" },
+        { value: "none", label: "Undecided" },
       ]}
     />
   );
