@@ -150,8 +150,8 @@ fn locked(missing: &[GoLiveItem], contact: Option<&str>) -> ApiError {
     let open = open.join("; ");
     let message = match contact {
         Some(brand) => format!(
-            "Live orders of this business are stopped until these are true again: {open}. Contact {brand} to have them \
-             restored; then retry with the same Idempotency-Key."
+            "Live orders of this business are stopped until these are true again: {open}. Contact {brand}, unless the business \
+             is being closed. Once they are true, retry with the same Idempotency-Key."
         ),
         None => format!("Live orders are locked until these are done: {open}. Until then, use the Test key."),
     };

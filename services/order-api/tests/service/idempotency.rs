@@ -317,7 +317,7 @@ async fn withdrawn_live_access_names_the_contact(
     insta::assert_snapshot!(stable(&refused), @r#"
     403 {
       "code": "live_api_locked",
-      "message": "Live orders of this business are stopped until these are true again: Live access is active. Contact Waybill to have them restored; then retry with the same Idempotency-Key.",
+      "message": "Live orders of this business are stopped until these are true again: Live access is active. Contact Waybill, unless the business is being closed. Once they are true, retry with the same Idempotency-Key.",
       "missing": [
         "live_access_active"
       ],

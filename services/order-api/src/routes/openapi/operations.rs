@@ -250,9 +250,10 @@ fn of_the_fleet(samples: &Samples) -> [Operation; 2] {
                 body("run-7-4", "order.delivered", samples::EVIDENCE),
             )
             .body(
-                "cash",
-                "Cash was collected",
-                body("run-7-3", "cod.collected", r#""codAmountPaise":154800"#),
+                // After `delivered` in the alphabet, by which the document sorts examples: cash is reported after the delivery.
+                "delivered_cash",
+                "Cash was collected, after the delivery",
+                body("run-7-5", "cod.collected", r#""codAmountPaise":154800"#),
             )
             .answer("moved", "The order", reported(order.updated_at))
             .answer("early", "Dated before the order", reported(DateTime::UNIX_EPOCH))
