@@ -82,6 +82,11 @@ async fn orders_of_a_search_are_exported_with_all_filters() {
         file.header("content-disposition"),
         "attachment; filename=\"corner-shop-orders-from-2026-01-01-to-2027-01-15.csv\""
     );
+    let shown = owner.client.get(&path).await.body;
+    let filters =
+        json!({ "mode": "live", "status": "delivered", "codStatus": "settled", "paymentType": "cod" });
+    assert_eq!((&shown["filters"], &shown["ofSearch"]), (&filters, &json!(true)));
+    assert!(!shown.to_string().contains("asha"), "{shown}");
     let rows: Vec<_> = file.body.as_str().unwrap().split("\r\n").collect();
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(rows[0].starts_with("\u{feff}Order,Reference,Tracking code,Mode,Status,"), "{}", rows[0]);

@@ -15,7 +15,7 @@ import {
   EXPORT_FORMATS,
   EXPORT_KINDS,
   failureOf,
-  periodOf,
+  filterOf,
   progressOf,
   rowsOf,
 } from "../format/export-labels";
@@ -47,7 +47,7 @@ export function ExportsTable({ scope }: { scope: AccountScope }) {
 const PORTAL = columns("portal", (row) => (
   <>
     {titleOf(row)}
-    {periodOf(row) && <Note>{periodOf(row)}</Note>}
+    {filterOf(row) && <Note>{filterOf(row)}</Note>}
     {!row.yours && <Note>By a colleague</Note>}
   </>
 ));
@@ -55,7 +55,7 @@ const PORTAL = columns("portal", (row) => (
 const OPERATOR = columns("operator", (row) => (
   <>
     {titleOf(row)}
-    {periodOf(row) && <Note>{periodOf(row)}</Note>}
+    {filterOf(row) && <Note>{filterOf(row)}</Note>}
     <Note>{row.businessName}</Note>
   </>
 ));

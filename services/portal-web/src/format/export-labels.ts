@@ -1,5 +1,8 @@
 import type { Export } from "../api/exports";
+import { CASH_STATUSES } from "./cash-labels";
+import { COD_STATUSES, DELIVERY_STATUSES, sentence } from "./order-labels";
 import { formatNumber } from "./region";
+import { statusLabel } from "./status-label";
 import { formatDate } from "./time";
 
 export const EXPORT_KINDS: Record<Export["kind"], string> = {
@@ -24,8 +27,24 @@ export function rowsOf({ rows }: Export): string {
   return `${formatNumber(rows)} ${rows === 1 ? "row" : "rows"}`;
 }
 
+const FILTERS: Record<string, (value: string, kind: Export["kind"]) => string> = {
+  mode: (value) => `${sentence(value)} orders`,
+  status: (value, kind) => statusLabel(kind === "cash" ? CASH_STATUSES : DELIVERY_STATUSES, value).label,
+  codStatus: (value) => statusLabel(COD_STATUSES, value).label,
+  paymentType: (value) => (value === "cod" ? "Cash on delivery" : sentence(value)),
+  late: () => "Late",
+  discrepant: () => "Open discrepancies",
+  differs: () => "Discrepancies",
+};
+
+/** `1 Nov 2026 to 30 Nov 2026, Failed`. Empty if the list had no filter. */
+export function filterOf(shown: Export): string {
+  const named = Object.entries(shown.filters).map(([name, value]) => FILTERS[name]?.(value, shown.kind));
+  return [periodOf(shown), ...named, shown.ofSearch && "Found by a search"].filter(Boolean).join(", ");
+}
+
 /** `1 Nov 2026 to 30 Nov 2026`. Empty without days in the filter. */
-export function periodOf({ since, until }: Export): string {
+function periodOf({ since, until }: Export): string {
   const last = until && formatDate(new Date(Date.parse(until) - 1).toISOString());
   if (since) return last ? `${formatDate(since)} to ${last}` : `From ${formatDate(since)}`;
   return last ? `Until ${last}` : "";

@@ -49,6 +49,7 @@ test("the orders of a filter are saved as CSV and as a workbook", async ({ page 
   await page.goto("/exports");
   await heading(page, "Exports");
   await rowsOf(page, "Exports", 2);
+  await expect(row(page, "Exports", "Test orders, Cash on delivery")).toHaveCount(2);
   await check(page, "exports-ready", { bothSizes: true });
   const again = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download Orders, CSV" }).click();

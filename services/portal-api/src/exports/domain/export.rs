@@ -1,5 +1,7 @@
 //! An export: a file with orders or cash of a business.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{BusinessId, ExportId};
 use identity::Realm;
@@ -17,6 +19,9 @@ pub(crate) const ROWS_MAX: i64 = 1_000_000;
 /// Its author waits for a smaller file, and needs no mail.
 pub(crate) const MAILED_ABOVE_ROWS: i64 = 10_000;
 pub(crate) const ATTEMPTS_MAX: i32 = 5;
+/// The filters with values that name no customer.
+const SHOWN_FILTERS: [&str; 7] =
+    ["mode", "status", "codStatus", "paymentType", "late", "discrepant", "differs"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, Display, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
@@ -118,6 +123,20 @@ impl Export {
     pub(crate) fn period(&self) -> (Option<DateTime<Utc>>, Option<DateTime<Utc>>) {
         period(self.kind, &self.filter)
     }
+
+    /// The other filters, without what was searched: it may be a phone.
+    pub(crate) fn shown_filters(&self) -> BTreeMap<String, String> {
+        shown_filters(&self.filter)
+    }
+
+    pub(crate) fn is_of_search(&self) -> bool {
+        self.filter["search"].is_string()
+    }
+}
+
+fn shown_filters(filter: &Value) -> BTreeMap<String, String> {
+    let shown = |name: &str| Some((name.to_owned(), filter[name].as_str()?.to_owned()));
+    SHOWN_FILTERS.into_iter().filter_map(shown).collect()
 }
 
 fn period(kind: ExportKind, filter: &Value) -> (Option<DateTime<Utc>>, Option<DateTime<Utc>>) {
@@ -178,6 +197,12 @@ mod tests {
         ] {
             assert_eq!(period(kind, &filter), expected, "{filter}");
         }
+    }
+
+    #[test]
+    fn filters_are_shown_without_what_was_searched() {
+        let filter = json!({ "mode": "test", "status": null, "search": "+919876543210", "seesPhones": true, "limit": 1 });
+        assert_eq!(shown_filters(&filter), BTreeMap::from([("mode".to_owned(), "test".to_owned())]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! An export, in responses.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use domain::{BusinessId, ExportId};
@@ -32,6 +32,10 @@ pub(crate) struct ExportView {
     since: Option<DateTime<Utc>>,
     /// Exclusive end of the period.
     until: Option<DateTime<Utc>>,
+    /// The other filters by their names, without a search.
+    filters: BTreeMap<String, String>,
+    /// Whether it has only what a search found. The text is not told: it may be a phone.
+    of_search: bool,
     /// Whether the caller asked for it.
     yours: bool,
     /// Of a failed export.
@@ -78,6 +82,8 @@ pub(super) async fn view(
             shows_customers: export.shows_customers,
             since,
             until,
+            filters: export.shown_filters(),
+            of_search: export.is_of_search(),
             yours: export.author == own,
             failure: export.failure,
             created_at: export.created_at,
