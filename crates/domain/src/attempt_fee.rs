@@ -3,10 +3,17 @@
 use crate::OrderId;
 
 const PREFIX: &str = "attempt-";
+/// The greatest `WAYBILL_DELIVERY__ATTEMPTS_MAX`.
+const ATTEMPTS_MAX: u32 = 10;
 
 /// `attempt-2-ord_…`, once per order and attempt.
 pub fn attempt_fee_reference(attempt: u32, order: OrderId) -> String {
     format!("{PREFIX}{attempt}-{order}")
+}
+
+/// Of all attempts that can have a fee: the first has none.
+pub fn attempt_fee_references(order: OrderId) -> impl Iterator<Item = String> {
+    (2..=ATTEMPTS_MAX).map(move |attempt| attempt_fee_reference(attempt, order))
 }
 
 pub fn is_attempt_fee_reference(reference: &str) -> bool {
@@ -26,6 +33,8 @@ mod tests {
         let reference = attempt_fee_reference(2, order);
         assert_eq!(reference, format!("attempt-2-{order}"));
         assert!(is_attempt_fee_reference(&reference));
+        let all: Vec<_> = attempt_fee_references(order).collect();
+        assert!(all.len() == 9 && all[0] == reference && all.iter().all(|one| is_attempt_fee_reference(one)));
         for own in
             ["", "attempt-", "attempt-2-7", "attempt-x-y", &format!("attempt--{order}"), &order.to_string()]
         {

@@ -25,7 +25,7 @@ mod text;
 mod tracking_code;
 
 pub use api_key::{ApiKey, ApiKeyError, KeySegment};
-pub use attempt_fee::{attempt_fee_reference, is_attempt_fee_reference};
+pub use attempt_fee::{attempt_fee_reference, attempt_fee_references, is_attempt_fee_reference};
 pub use clock::Clock;
 pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove};
 pub use digits::DigitGroups;

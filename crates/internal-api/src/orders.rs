@@ -259,7 +259,7 @@ fn scenario() -> ObjectBuilder {
 }
 
 fn money_kind() -> AnyOfBuilder {
-    open_words(["delivery_fee", "refund"], "Why the money moved.")
+    open_words(["delivery_fee", "operator_debit", "refund"], "Why the money moved.")
 }
 
 fn sources() -> ArrayBuilder {

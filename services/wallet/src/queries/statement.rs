@@ -36,7 +36,7 @@ pub(crate) async fn page(
             };
             let mut lines = match order {
                 None => store::statement::page(conn, business, filter, before, one_more(limit)).await?,
-                // At most two lines, found by the order: no page of the statement has to be read.
+                // At most eleven lines, found by the order: no page of the statement has to be read.
                 Some(order) => {
                     let mut lines = store::statement::of_order(conn, business, order).await?;
                     lines.reverse();
@@ -65,7 +65,7 @@ pub(crate) async fn totals(
     database.read(async |conn| store::statement_totals::of_period(conn, business, period).await).await
 }
 
-/// The fee and the refund of an order, oldest first.
+/// The fee, the fees of further attempts and the refund of an order, oldest first.
 ///
 /// # Errors
 /// When the database fails.

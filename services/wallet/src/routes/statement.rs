@@ -86,7 +86,7 @@ fn totals_view(
     })
 }
 
-/// The fee and the refund of an order, oldest first: at most two entries, hence no pages.
+/// The fee, the fees of further attempts and the refund of an order, oldest first: at most eleven entries, hence no pages.
 pub(super) async fn entries_of_order(
     state: Data<State>,
     path: Path<(String, String)>,

@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId, Paise, TransferId};
+use domain::{BusinessId, OrderId, Paise, TransferId, attempt_fee_references};
 use postgres::{StoreError, statement};
 use strum::VariantArray;
 
 use super::columns::parse;
-use super::predicates::{is_not_fee, is_posted, is_refund};
+use super::predicates::{is_debit_with_reference, is_not_fee, is_operator_debit, is_posted, is_refund};
 use super::schema::{debits, entries, transfers};
 use crate::domain::{Account, LineKind, ShortfallKind, TransferKind};
 
@@ -222,7 +222,8 @@ async fn debts_of(
     rows.into_iter().map(debt).collect()
 }
 
-/// The fee and the refund of one order, oldest first. Unique indexes limit both to one, and find them.
+/// The fee, the fees of further attempts and the refund of one order, oldest first. Unique indexes limit each to one, and find
+/// them.
 pub(crate) async fn of_order(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -244,7 +245,15 @@ pub(crate) async fn of_order(
         .first(conn)
         .await
         .optional()?;
-    let ids: Vec<String> = fee.flatten().into_iter().chain(refund).collect();
+    let of_attempts: Vec<String> = transfers::table
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(transfers::reference.eq_any(attempt_fee_references(order)))
+        .filter(is_debit_with_reference())
+        .filter(is_operator_debit())
+        .select(transfers::id)
+        .load(conn)
+        .await?;
+    let ids: Vec<String> = fee.flatten().into_iter().chain(of_attempts).chain(refund).collect();
     let rows: Vec<Row> =
         entries::table
             .inner_join(transfers::table.on(

@@ -2,7 +2,7 @@
 
 use domain::{BusinessId, EventId, OrderId, Paise, attempt_fee_reference};
 use events::{AttemptBegun, Body, Envelope, WalletLowBalance, WalletMoneyTakenBack, queues};
-use internal_api::wallet::EntryView;
+use internal_api::wallet::{EntriesQuery, EntryView};
 use messaging::Queue;
 use serde_json::json;
 use test_kit::{refused, until};
@@ -78,6 +78,13 @@ async fn each_attempt_takes_its_fee_once() {
     );
     assert_eq!(lines[1].reason.as_deref(), Some("Fee of attempt 2 at order shop-1"));
     assert_eq!(lines[1].reference, Some(attempt_fee_reference(2, order)));
+    let of_order = harness.wallet.entries_of_order(business, order).await.unwrap();
+    let amounts: Vec<_> = of_order.iter().map(|line| line.amount_paise.get()).collect();
+    assert_eq!(amounts, [-4_900, -3_000, -1_500]);
+    let query = EntriesQuery { order_id: Some(order), ..EntriesQuery::default() };
+    let filtered = harness.wallet.entries(business, &query).await.unwrap().data;
+    assert!(filtered.iter().eq(of_order.iter().rev()), "{filtered:?}");
+    assert_eq!(harness.wallet.entries_of_order(other, order).await.unwrap(), []);
     // A low balance is news, as after the fee of an order. The fee is not: it was announced.
     for _ in 0..2 {
         assert_eq!(harness.next_announced().await.body, Body::WalletFunded {});

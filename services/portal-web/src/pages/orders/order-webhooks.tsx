@@ -67,6 +67,13 @@ function byEvent(rows: TimelineEntry[]): EventWebhooks[] {
   return [...events.values()];
 }
 
+/** An order has no other debit than the fees of further attempts. */
+const POSTINGS: Record<string, string> = {
+  delivery_fee: "Delivery fee charged",
+  operator_debit: "Fee of another attempt charged",
+  refund: "Delivery fee refunded",
+};
+
 /** The postings in the wallet that the order caused. */
 export function OrderPostings({ timeline }: { timeline: Timeline }) {
   const postings = timeline.rows.filter((entry) => entry.type === "money");
@@ -81,7 +88,7 @@ export function OrderPostings({ timeline }: { timeline: Timeline }) {
         <Item
           key={entry.id}
           tone="idle"
-          title={entry.kind === "refund" ? "Delivery fee refunded" : "Delivery fee charged"}
+          title={POSTINGS[entry.kind] ?? entry.kind}
           at={entry.recordedAt}
           end={<Money paise={entry.amountPaise} moves />}
         >
