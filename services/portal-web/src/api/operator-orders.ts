@@ -46,6 +46,11 @@ function findOrders(
   return operatorAnswer(api.GET("/v1/operator/orders", { params: { query } }));
 }
 
+/** Whether it has a search, a city, or both days: a status and a business alone find too many orders. */
+export function isSearch({ search, city, from, to }: FoundOrdersFilter): boolean {
+  return search !== undefined || city !== undefined || (from !== undefined && to !== undefined);
+}
+
 /** The orders of any business that a search finds. It is repeated when the staff looks at the page again. */
 export function useFoundOrders(filter: FoundOrdersFilter) {
   return useCursorList(
@@ -55,7 +60,7 @@ export function useFoundOrders(filter: FoundOrdersFilter) {
       return { ...page, data: page.data.map((found) => ({ ...found, id: found.order.id })) };
     },
     {
-      enabled: filter.search !== undefined || filter.city !== undefined,
+      enabled: isSearch(filter),
       freshMs: SEARCH_FRESH_MS,
     },
   );

@@ -132,4 +132,9 @@ test("on a phone the header has the search, and the console finds orders of any 
   await expect(page.getByText("From must be before To.")).toBeVisible();
   await page.getByLabel("To", { exact: true }).fill("");
   await expect(found).toBeVisible();
+  // Both days are a search of their own.
+  await page.getByRole("main").getByLabel("Find an order").fill("");
+  await expect(page.getByText("Enter what you know of the order")).toBeVisible();
+  await page.getByLabel("To", { exact: true }).fill("2020-02-28");
+  await expect(page.getByText("No order found")).toBeVisible();
 });

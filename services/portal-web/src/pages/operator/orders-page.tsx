@@ -1,7 +1,7 @@
 import { Group, NativeSelect, Paper, Stack } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useSearchParams } from "react-router-dom";
-import { type FoundOrdersFilter, useFoundOrders } from "../../api/operator-orders";
+import { type FoundOrdersFilter, isSearch, useFoundOrders } from "../../api/operator-orders";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorState } from "../../components/error-state";
 import { LoadMore } from "../../components/load-more";
@@ -24,8 +24,8 @@ export function Component() {
   // Links of former releases have a code.
   const search = fields.search ?? parameters.get("code") ?? undefined;
   const filter = { ...fields, search };
-  const { from, to } = useValidPeriod(fields);
-  const found = useFoundOrders({ ...filter, from, to });
+  const searched = { ...filter, ...useValidPeriod(fields) };
+  const found = useFoundOrders(searched);
   return (
     <>
       <PageHeader
@@ -37,10 +37,10 @@ export function Component() {
         onChange={(changed) => change({ search, ...changed })}
         onRepeat={() => void found.refetch()}
       />
-      {search === undefined && fields.city === undefined ? (
+      {!isSearch(searched) ? (
         <EmptyState icon={<IconSearch size={28} />} title="Enter what you know of the order">
-          The customer’s name, phone, city or PIN code, part of the reference, the code of the parcel, or a
-          date.
+          The customer’s name, phone, city or PIN code, part of the reference, the code of the parcel, a date,
+          or the first and the last day.
         </EmptyState>
       ) : found.error && !found.data ? (
         <ErrorState error={found.error} title="The search failed" onRetry={() => found.refetch()} />
