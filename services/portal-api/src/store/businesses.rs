@@ -1,14 +1,16 @@
 //! Businesses: single ones, their standing, and the operator's list.
 
 use chrono::{DateTime, Utc};
-use diesel::dsl::sql;
+use diesel::dsl::{not, sql};
 use diesel::sql_types::{Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use identity::stored;
 use postgres::{StoreError, statement};
 
-use crate::business::domain::{Business, BusinessFilter, DoneSince, ListedBusiness, Standing, Subscription};
+use crate::business::domain::{
+    Business, BusinessFilter, DoneSince, ListedBusiness, ListedStatus, Standing, Subscription,
+};
 use crate::store::pickup_profiles::PickupRow;
 use crate::store::schema::{accounts, businesses, go_live_facts, memberships, pickup_profiles};
 use diesel::prelude::*;
@@ -207,6 +209,10 @@ const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
      AND NOT EXISTS (\
      SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL))";
 
+/// Whether the closing of the business is completed.
+pub(super) const IS_CLOSED: &str = "EXISTS (\
+     SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL)";
+
 /// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
@@ -228,6 +234,7 @@ pub(crate) async fn list(
             facts_columns!(),
             Option::<PickupRow>::as_select(),
             accounts::email,
+            sql::<Bool>(IS_CLOSED),
         ))
         // Ids start with their creation time.
         .order(businesses::id.desc())
@@ -236,8 +243,12 @@ pub(crate) async fn list(
     if let Some(only) = filter.only {
         query = query.filter(businesses::id.eq(only.to_string()));
     }
-    if let Some(status) = filter.status {
-        query = query.filter(businesses::status.eq(status.to_string()));
+    match filter.status {
+        None => {}
+        Some(ListedStatus::Closed) => query = query.filter(sql::<Bool>(IS_CLOSED)),
+        Some(status) => {
+            query = query.filter(businesses::status.eq(status.to_string()).and(not(sql::<Bool>(IS_CLOSED))));
+        }
     }
     if filter.awaits_review {
         query = query.filter(sql::<Bool>(AWAITS_REVIEW));
@@ -265,9 +276,9 @@ pub(crate) async fn list(
         }
         query = query.filter(businesses::id.lt(after.to_string()));
     }
-    let rows: Vec<(BusinessRow, FactsRow, Option<PickupRow>, String)> = query.load(conn).await?;
-    let listed = rows.into_iter().map(|(business, facts, pickup, owner_email)| {
-        Ok(ListedBusiness { standing: Standing::try_from((business, facts, pickup))?, owner_email })
+    let rows: Vec<(BusinessRow, FactsRow, Option<PickupRow>, String, bool)> = query.load(conn).await?;
+    let listed = rows.into_iter().map(|(business, facts, pickup, owner_email, closed)| {
+        Ok(ListedBusiness { standing: Standing::try_from((business, facts, pickup))?, closed, owner_email })
     });
     listed.collect::<Result<_, StoreError>>().map(Some)
 }

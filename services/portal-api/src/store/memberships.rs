@@ -7,8 +7,11 @@ use identity::stored;
 use postgres::StoreError;
 
 use crate::domain::{Membership, Role, UserKey};
+use crate::store::businesses::IS_CLOSED;
 use crate::store::schema::{businesses, memberships};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
 pub(crate) struct NewMembership {
     pub(crate) user: UserId,
@@ -60,11 +63,11 @@ pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     account: AccountId,
 ) -> Result<Vec<Membership>, StoreError> {
-    let rows: Vec<(MembershipRow, (String, String))> = memberships::table
+    let rows: Vec<(MembershipRow, (String, String, bool))> = memberships::table
         .inner_join(businesses::table)
         .filter(memberships::account_id.eq(account.to_string()))
         .order((businesses::name, memberships::id))
-        .select((MembershipRow::as_select(), (businesses::name, businesses::status)))
+        .select((MembershipRow::as_select(), (businesses::name, businesses::status, sql::<Bool>(IS_CLOSED))))
         .load(conn)
         .await?;
     rows.into_iter().map(read).collect()
@@ -110,11 +113,14 @@ pub(crate) async fn set_seen(
     Ok(())
 }
 
-fn read((row, (business_name, status)): (MembershipRow, (String, String))) -> Result<Membership, StoreError> {
+fn read(
+    (row, (business_name, status, closed)): (MembershipRow, (String, String, bool)),
+) -> Result<Membership, StoreError> {
     Ok(Membership {
         business: stored("memberships.business_id", &row.business_id)?,
         business_name,
         status: stored("businesses.status", &status)?,
+        closed,
         user: stored("memberships.id", &row.id)?,
         role: stored("memberships.role", &row.role)?,
     })

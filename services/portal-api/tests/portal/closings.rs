@@ -262,6 +262,14 @@ async fn it_is_completed_once_everything_is_settled() {
     ] {
         assert_eq!((refused.status, refused.code()), (409, "business_closed"), "{refused:?}");
     }
+    let session = owner.client.get("/v1/portal/session").await.body;
+    assert_eq!(session["memberships"][0]["closed"], true, "{session}");
+    assert_eq!(operator.get(&of_operator(&business)).await.body["closed"], true);
+    for (status, listed) in [("closed", vec![&business]), ("active", vec![])] {
+        let page = operator.get(&format!("/v1/operator/businesses?status={status}")).await.body;
+        let found: Vec<_> = page["data"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+        assert_eq!(found, listed, "{page}");
+    }
     let log = operator.get(&format!("/v1/operator/audit-log?businessId={business}")).await.body;
     for action in ["business.closed", "api_key.revoked", "webhook_endpoint.deleted"] {
         let entries = log["data"].as_array().unwrap().iter();

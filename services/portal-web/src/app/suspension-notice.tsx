@@ -1,23 +1,26 @@
 import { Alert, Text } from "@mantine/core";
 import { IconBan } from "@tabler/icons-react";
-import { useIsSuspended } from "./use-is-suspended";
+import { useIsClosed, useIsSuspended } from "./use-is-suspended";
 
-/** Tells all users of a suspended business, above each page. */
+/** Tells all users of a closed or suspended business, above each page. */
 export function SuspensionNotice() {
-  if (!useIsSuspended()) return null;
+  const [isClosed, isSuspended] = [useIsClosed(), useIsSuspended()];
+  if (!isClosed && !isSuspended) return null;
+  const title = isClosed ? "Your business is closed" : "Your account is suspended";
   return (
     <Alert
       role="region"
-      aria-label="Your account is suspended"
-      title="Your account is suspended"
-      color="red"
+      aria-label={title}
+      title={title}
+      color={isClosed ? "gray" : "red"}
       variant="light"
       icon={<IconBan aria-hidden />}
       mb="lg"
     >
       <Text size="sm">
-        New live orders are refused. Placed orders continue, and test orders work. To lift the suspension,
-        contact your delivery company.
+        {isClosed
+          ? "It takes no orders and no payments any more. What it had can still be read."
+          : "New live orders are refused. Placed orders continue, and test orders work. To lift the suspension, contact your delivery company."}
       </Text>
     </Alert>
   );

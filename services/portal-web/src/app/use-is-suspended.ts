@@ -3,13 +3,23 @@ import { useEffect } from "react";
 import { checkSession } from "../api/session";
 import { useSession } from "./session";
 
-/** Whether the operator has suspended the business. */
-export function useIsSuspended(): boolean {
+/** The present business, as the list of the session has it. */
+function useMembership() {
   const { businessId, memberships } = useSession();
   const client = useQueryClient();
   // A session that was just opened does not list them yet.
   useEffect(() => {
     if (!memberships) checkSession(client);
   }, [client, memberships]);
-  return memberships?.find((one) => one.businessId === businessId)?.status === "suspended";
+  return memberships?.find((one) => one.businessId === businessId);
+}
+
+/** Whether the operator has suspended the business. */
+export function useIsSuspended(): boolean {
+  return useMembership()?.status === "suspended";
+}
+
+/** Whether the closing of the business is completed. */
+export function useIsClosed(): boolean {
+  return useMembership()?.closed === true;
 }

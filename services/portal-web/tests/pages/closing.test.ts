@@ -54,11 +54,28 @@ test("an owner begins to close the business, and the operator pays out the balan
   await complete.click();
   await staff.getByRole("dialog").getByRole("button", { name: "Complete closing" }).click();
   await expect(staff.getByText("This business is closed")).toBeVisible();
+  await staff.reload();
+  await expect(staff.getByRole("main").getByText("Closed", { exact: true })).toBeVisible();
+  await staff.getByRole("tab", { name: "Status" }).click();
+  await expect(staff.getByRole("status", { name: "Business", exact: true })).toHaveText("Closed");
+  await expect(staff.getByRole("button", { name: /Grant live access|Refuse/ })).toHaveCount(0);
+  await staff.goto(`/operator/businesses?status=closed&search=${id}`);
+  await expect(staff.getByRole("row", { name: new RegExp(name) })).toContainText("Closed");
+  await check(staff, "closed-in-list", { bothSizes: true });
 
   await owner.reload();
   await expect(owner.getByText("This business is closed")).toBeVisible();
   await expect(open.getByText(/[1-9]/)).toHaveCount(0);
   await check(owner, "closing-completed");
+  for (const [path, title] of [
+    ["/", "Overview"],
+    ["/wallet", "Wallet"],
+  ] as const) {
+    await owner.goto(path);
+    await heading(owner, title);
+    await expect(owner.getByRole("region", { name: "Your business is closed" })).toBeVisible();
+    await expect(owner.getByRole("button", { name: "Top up" })).toHaveCount(0);
+  }
 });
 
 test("an owner withdraws the closing, but not one of the operator", async ({ visit }) => {

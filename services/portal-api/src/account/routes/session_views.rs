@@ -46,6 +46,8 @@ struct MembershipView {
     business_name: String,
     role: Role,
     status: BusinessStatus,
+    /// Whether its closing is completed. It keeps the status that it had.
+    closed: bool,
 }
 
 impl From<Membership> for MembershipView {
@@ -55,6 +57,7 @@ impl From<Membership> for MembershipView {
             business_name: membership.business_name,
             role: membership.role,
             status: membership.status,
+            closed: membership.closed,
         }
     }
 }

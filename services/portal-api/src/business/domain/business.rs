@@ -107,9 +107,21 @@ pub(crate) enum GoLiveFact {
     WalletFunded,
 }
 
+/// What the operator's list is filtered by: the status of a business, or that it is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum ListedStatus {
+    Active,
+    Inactive,
+    Suspended,
+    Closed,
+}
+
 /// A business in the operator's list.
 pub(crate) struct ListedBusiness {
     pub(crate) standing: Standing,
+    /// Whether its closing is completed.
+    pub(crate) closed: bool,
     pub(crate) owner_email: String,
 }
 
@@ -119,7 +131,7 @@ pub(crate) struct BusinessFilter {
     pub(crate) only: Option<BusinessId>,
     /// An id, or part of the name or of a user's e-mail address; case does not matter.
     pub(crate) search: Option<String>,
-    pub(crate) status: Option<BusinessStatus>,
+    pub(crate) status: Option<ListedStatus>,
     pub(crate) subscription: Option<SubscriptionState>,
     /// Only those that wait for their approval, or asked again for what was refused.
     pub(crate) awaits_review: bool,

@@ -11,7 +11,7 @@ pub(crate) mod refusal;
 pub(crate) mod subscription;
 
 pub(crate) use business::{
-    Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, Standing,
+    Business, BusinessFilter, BusinessStatus, DoneSince, GoLiveFact, ListedBusiness, ListedStatus, Standing,
 };
 pub(crate) use business_change::BusinessChange;
 pub(crate) use closing::{Closing, OpenItem, OpenItems};

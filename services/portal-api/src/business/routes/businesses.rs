@@ -63,7 +63,7 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
         let filter = BusinessFilter {
             only: None,
             search: fields.text("search", SEARCH),
-            status: fields.parsed("status", "active, inactive or suspended"),
+            status: fields.parsed("status", "active, inactive, suspended or closed"),
             subscription: fields.parsed("subscription", "required, requested, active or expired"),
             awaits_review: false,
         };
@@ -79,6 +79,7 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
         let of = activity.get(&listed.standing.business.id).copied().unwrap_or_default();
         BusinessInList {
             business: BusinessView::of(listed.standing, Some(listed.owner_email)),
+            closed: listed.closed,
             balance_paise: of.balance,
             recent_orders: of.recent_orders,
             last_order_at: of.last_order_at,
@@ -93,6 +94,8 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
 pub(crate) struct BusinessInList {
     #[serde(flatten)]
     business: BusinessView,
+    /// Whether its closing is completed. It keeps the status that it had.
+    closed: bool,
     /// Null if the wallet's service does not answer.
     balance_paise: Option<Paise>,
     /// The live orders of the last 30 days; 5000 means 5,000 or more. Null if the orders' service does not answer.
@@ -107,6 +110,8 @@ pub(crate) struct BusinessInList {
 struct BusinessDetails {
     #[serde(flatten)]
     business: BusinessView,
+    /// Whether its closing is completed. It keeps the status that it had.
+    closed: bool,
     #[schema(value_type = bodies::PickupProfileView)]
     pickup_profile: Value,
     contact: ContactView,
@@ -134,6 +139,7 @@ pub(crate) async fn read(state: Data<State>, business: Path<String>) -> Result<H
     Ok(HttpResponse::Ok().json(BusinessDetails {
         pickup_profile: pickup_profile::view(listed.standing.pickup.clone()),
         business: BusinessView::of(listed.standing, Some(listed.owner_email)),
+        closed: listed.closed,
         contact,
         refusal,
         users,

@@ -139,7 +139,7 @@ pub(crate) struct BusinessesParams {
     /// An id, or part of the name or of a user's e-mail address.
     #[param(max_length = 320)]
     search: Option<String>,
-    /// `active`, `inactive` or `suspended`.
+    /// `active`, `inactive` or `suspended`, without closed businesses; or `closed`.
     status: Option<String>,
     /// `required`, `requested`, `active` or `expired`.
     subscription: Option<String>,

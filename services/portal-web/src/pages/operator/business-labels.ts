@@ -1,10 +1,17 @@
-import type { StatusLabel } from "../../format/status-label";
+import type { Business } from "../../api/types";
+import { type StatusLabel, statusLabel } from "../../format/status-label";
 
 export const BUSINESS_STATUSES: Record<string, StatusLabel> = {
   active: { label: "Active", tone: "good" },
   inactive: { label: "Not approved", tone: "idle" },
   suspended: { label: "Suspended", tone: "bad" },
+  closed: { label: "Closed", tone: "idle" },
 };
+
+/** A closed business keeps its status, which means nothing any more. */
+export function businessStatus({ closed, status }: Pick<Business, "closed" | "status">): StatusLabel {
+  return statusLabel(BUSINESS_STATUSES, closed ? "closed" : status);
+}
 
 export const SUBSCRIPTION_STATES: Record<string, StatusLabel> = {
   required: { label: "None", tone: "idle" },

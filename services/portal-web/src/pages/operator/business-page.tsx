@@ -9,7 +9,9 @@ import { CopyButton } from "../../components/copy-button";
 import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
+import { StatusBadge } from "../../components/status-badge";
 import { UrlTabs } from "../../components/url-tabs";
+import { businessStatus } from "./business-labels";
 import { BusinessStatus } from "./business-status";
 import { BusinessWallet } from "./business-wallet";
 import { PendingRequests } from "./pending-requests";
@@ -96,6 +98,7 @@ function Details({ business }: { business: BusinessDetails }) {
     <>
       <PageHeader
         title={business.name}
+        actions={business.closed && <StatusBadge pill {...businessStatus(business)} />}
         description={
           <Group component="span" gap={6}>
             {business.ownerEmail && <Text component="span">{business.ownerEmail}</Text>}

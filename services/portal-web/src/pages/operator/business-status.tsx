@@ -20,7 +20,7 @@ import { type StatusLabel, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
 import { approvalPath, notifySent } from "./approval-labels";
 import classes from "./business.module.css";
-import { BUSINESS_STATUSES, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-labels";
+import { businessStatus, MISSING_ITEMS, SUBSCRIPTION_STATES } from "./business-labels";
 
 const REASON_CHARS_MAX = 500;
 
@@ -44,7 +44,7 @@ export function BusinessStatus({ business }: { business: BusinessDetails }) {
       <SubscriptionRow business={business} />
       <LiveAccessRow business={business} />
       <RefusalRow business={business} />
-      {!business.unlocked && <Missing business={business} />}
+      {!business.unlocked && !business.closed && <Missing business={business} />}
     </Section>
   );
 }
@@ -75,7 +75,7 @@ function StatusRow({ business }: { business: Business }) {
     return act(change, `${name} is suspended.`).then(() => setReason(""));
   };
   return (
-    <Row name="Business" {...statusLabel(BUSINESS_STATUSES, status)} error={error}>
+    <Row name="Business" {...businessStatus(business)} error={error}>
       {status === "active" ? (
         <ConfirmButton
           title={`Suspend ${name}?`}
@@ -209,7 +209,7 @@ function LiveAccessRow({ business }: { business: Business }) {
         >
           Withdraw
         </ConfirmButton>
-      ) : (
+      ) : business.closed ? null : (
         <ConfirmButton
           key="grant"
           variant="filled"
@@ -230,9 +230,9 @@ function LiveAccessRow({ business }: { business: Business }) {
 function RefusalRow({ business }: { business: BusinessDetails }) {
   const refuse = useRefuseBusiness(business.id);
   const [reason, setReason] = useState("");
-  const { status, liveAccess, refusal } = business;
+  const { status, liveAccess, refusal, closed } = business;
   const waits = status === "inactive" || (status === "active" && liveAccess !== "active");
-  if (!waits) return null;
+  if (!waits || closed) return null;
   const label = refusal?.askedAgainAt ? "Asked again" : refusal ? "Refused" : "Not refused";
   return (
     <Row name="Refusal" label={label} tone={refusal ? "warn" : "idle"} hint={refusal?.reason} error={null}>

@@ -13,7 +13,7 @@ import { StatusBadge } from "../../components/status-badge";
 import { Time } from "../../components/time";
 import { choices, statusLabel } from "../../format/status-label";
 import { planName } from "../subscription/plan-name";
-import { BUSINESS_STATUSES, SUBSCRIPTION_STATES } from "./business-labels";
+import { BUSINESS_STATUSES, businessStatus, SUBSCRIPTION_STATES } from "./business-labels";
 
 const COLUMNS: Column<Business>[] = [
   { key: "name", header: "Business", lead: true, render: (business) => <Name business={business} /> },
@@ -88,13 +88,13 @@ export function Component() {
 
 /** A row on a phone. The page of the business has the rest. */
 function BusinessCard({ business }: { business: Business }) {
-  const { id, name, status, subscription, recentOrders } = business;
+  const { id, name, subscription, recentOrders } = business;
   return (
     <DenseCard>
       <Anchor component={Link} to={`/operator/businesses/${id}`} size="sm" fw={500}>
         {name}
       </Anchor>
-      <StatusBadge {...statusLabel(BUSINESS_STATUSES, status)} />
+      <StatusBadge {...businessStatus(business)} />
       <span>{business.ownerEmail}</span>
       <StatusBadge {...statusLabel(SUBSCRIPTION_STATES, subscription)} />
       <span>
@@ -179,13 +179,16 @@ function Name({ business }: { business: Business }) {
 }
 
 /** The status, and whether live orders are unlocked. */
-function Standing({ business: { status, unlocked, missing } }: { business: Business }) {
+function Standing({ business }: { business: Business }) {
+  const { closed, unlocked, missing } = business;
   return (
     <div>
-      <StatusBadge {...statusLabel(BUSINESS_STATUSES, status)} />
-      <Text size="xs" c="dimmed">
-        {unlocked ? "Unlocked" : `Locked, ${missing.length} open`}
-      </Text>
+      <StatusBadge {...businessStatus(business)} />
+      {!closed && (
+        <Text size="xs" c="dimmed">
+          {unlocked ? "Unlocked" : `Locked, ${missing.length} open`}
+        </Text>
+      )}
     </div>
   );
 }

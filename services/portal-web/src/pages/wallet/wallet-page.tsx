@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useReloadOnChange } from "../../api/changes";
 import { type TopUp, walletKey } from "../../api/wallet";
 import { useMay } from "../../app/session";
+import { useIsClosed } from "../../app/use-is-suspended";
 import { PageHeader } from "../../components/page-header";
 import { Balance } from "./balance";
 import { OpenPayment } from "./open-payment";
@@ -17,7 +18,8 @@ const SHOWN = [walletKey];
 
 export function Component() {
   useReloadOnChange(SHOWN);
-  const canPay = useMay("manage_money");
+  const [mayPay, isClosed] = [useMay("manage_money"), useIsClosed()];
+  const canPay = mayPay && !isClosed;
   const [isToppingUp, { open, close }] = useDisclosure(false);
   const [unpaid, setUnpaid] = useState<TopUp | null>(null);
   return (
