@@ -92,6 +92,20 @@ export function useCashOfBusiness(id: string) {
   return { ...list, totals: first?.totals };
 }
 
+/** The cash of one order; `null` if there is none. */
+export function useCashOfOrder(id: string, orderId: string, enabled: boolean) {
+  return useQuery({
+    enabled,
+    queryKey: [...businessKey(id), "cash", orderId],
+    queryFn: async () => {
+      const params = { path: { id }, query: { orderId, limit: 1 } };
+      const page = await operatorAnswer(api.GET("/v1/operator/businesses/{id}/cod", { params }));
+      return page.data[0] ?? null;
+    },
+    refetchInterval: POLL_MS,
+  });
+}
+
 export function useBusinessUsers(id: string) {
   return useCursorList([...businessKey(id), "users"], (startingAfter) =>
     operatorAnswer(

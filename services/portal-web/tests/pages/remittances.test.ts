@@ -112,6 +112,12 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await page.goto(`/operator/businesses/${business.id}?tab=cash`);
   await expect(row(page, "Orders with cash", "paid-2").getByText("Closed: Paid by hand")).toBeVisible();
   await check(page, "operator-business-cash-tab", { bothSizes: true });
+  // The page of the order says so too.
+  await row(page, "Orders with cash", "paid-2").getByRole("link", { name: "paid-2" }).click();
+  const money = page.getByRole("region", { name: "Money" });
+  await expect(money.getByText("Closed: Paid by hand")).toBeVisible();
+  await check(page, "operator-order-closed-difference", { bothSizes: true });
+  await page.goBack();
   await page.getByRole("button", { name: "Reopen paid-2" }).click();
   await expect(dialog.getByText("Closed: Paid by hand.")).toBeVisible();
   await page.keyboard.press("Escape");

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Button, Grid, Group, Paper, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Link } from "react-router-dom";
-import { useBusinessHealth } from "../../api/operator-businesses";
+import { useBusinessHealth, useCashOfOrder } from "../../api/operator-businesses";
 import {
   type FoundOrder,
   STAFF_DECIDER,
@@ -9,6 +9,7 @@ import {
   useOperatorTimeline,
 } from "../../api/operator-orders";
 import { useMay } from "../../api/operator-session";
+import { CashStatus } from "../../components/cash-status";
 import { Time } from "../../components/time";
 import { AfterFailure } from "../orders/after-failure";
 import { DeliveryBadge } from "../orders/order-badges";
@@ -18,6 +19,7 @@ import { OrderParcel } from "../orders/order-parcel";
 import { OrderParties } from "../orders/order-parties";
 import { OrderTimeline, transferOf } from "../orders/order-timeline";
 import { OrderPostings, OrderWebhooks } from "../orders/order-webhooks";
+import { DifferenceOwner } from "./difference-owner";
 
 /** A summary of an order. The details are open if it is the only result. */
 export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: boolean }) {
@@ -58,10 +60,26 @@ const EVIDENCE: EvidenceSource = {
   advice: "Compare them with those that the webhooks of the business carried.",
 };
 
-function Details({ found: { business, order } }: { found: FoundOrder }) {
+/** The difference of the order's cash, as the page of the business has it. */
+function useDifference({ business, order }: FoundOrder) {
+  const isCod = order.mode === "live" && order.payment.paymentType === "cod";
+  const { data: cash } = useCashOfOrder(business.id, order.id, useMay("read_cash") && isCod);
+  if (!cash || !(cash.discrepant || cash.difference)) return undefined;
+  const state = (
+    <>
+      <CashStatus cash={cash} />
+      <DifferenceOwner cash={cash} />
+    </>
+  );
+  return { isClosed: cash.differenceState === "closed", state };
+}
+
+function Details({ found }: { found: FoundOrder }) {
+  const { business, order } = found;
   const { data: health } = useBusinessHealth(business.id);
   const timeline = useOperatorTimeline(order.id);
   const canDecide = useMay("change_businesses");
+  const difference = useDifference(found);
   return (
     <Grid gap="md" mt="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -79,7 +97,7 @@ function Details({ found: { business, order } }: { found: FoundOrder }) {
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
-          <OrderMoney order={order} transfer={transferOf(timeline.rows)} isOfStaff />
+          <OrderMoney order={order} transfer={transferOf(timeline.rows)} isOfStaff difference={difference} />
           <OrderParties order={order} />
           <OrderParcel order={order} />
         </Stack>

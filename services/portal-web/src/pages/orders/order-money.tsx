@@ -1,5 +1,6 @@
-import { Alert, Anchor, Text } from "@mantine/core";
+import { Alert, Anchor, Box, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 import type { Order } from "../../api/orders";
 import { Fact, Facts } from "../../components/facts";
@@ -16,10 +17,18 @@ interface OrderMoneyProps {
   transferPath?: ((id: string) => string) | undefined;
   /** Whether the staff of the delivery company reads it. */
   isOfStaff?: boolean;
+  /** How far the staff is with a difference of cash. */
+  difference?: { isClosed: boolean; state: ReactNode } | undefined;
 }
 
 /** The amounts of the order. */
-export function OrderMoney({ order, transfer, transferPath, isOfStaff = false }: OrderMoneyProps) {
+export function OrderMoney({
+  order,
+  transfer,
+  transferPath,
+  isOfStaff = false,
+  difference,
+}: OrderMoneyProps) {
   const { payment } = order;
   const isCod = payment.paymentType === "cod";
   return (
@@ -80,10 +89,16 @@ export function OrderMoney({ order, transfer, transferPath, isOfStaff = false }:
         )}
       </Facts>
       {typeof order.codDiscrepancyPaise === "number" && (
-        <Alert color="yellow" variant="light" mt="md" icon={<IconAlertTriangle aria-hidden />}>
+        <Alert
+          color={difference?.isClosed ? "gray" : "yellow"}
+          variant="light"
+          mt="md"
+          icon={<IconAlertTriangle aria-hidden />}
+        >
           <Discrepancy order={order} payer={isOfStaff ? "You" : "Your delivery company"} />
         </Alert>
       )}
+      {difference && <Box mt="md">{difference.state}</Box>}
     </Section>
   );
 }
