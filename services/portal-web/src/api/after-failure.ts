@@ -63,8 +63,9 @@ function useChange<Input, Output>(queryKey: QueryKey, change: (input: Input) => 
   });
 }
 
+/** `order` is the one that the person saw when they opened the dialog. */
 export function useDecide<One extends Order>({ decide, changes }: Decider<One>, order: One) {
-  return useChange(changes, (decision: Decision) => decide(order, decision));
+  return useChange(changes, (decision: Decision) => decide(order, { ...decision, seen: seenOf(order) }));
 }
 
 export function useCorrectDelivery(id: string) {

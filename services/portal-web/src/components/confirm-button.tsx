@@ -7,17 +7,23 @@ import { ConfirmDialog, type Question } from "./confirm-dialog";
 interface ConfirmButtonProps extends Omit<ButtonProps, "onClick">, Question {
   /** The button's label. */
   children: ReactNode;
+  /** Before the dialog opens. */
+  onOpen?: () => void;
   /** Distinguishes buttons with the same label. */
   "aria-label"?: string;
 }
 
 /** A button that asks for confirmation. */
 export function ConfirmButton(props: ConfirmButtonProps) {
-  const { children, title, description, confirm, dismiss, isGain, onConfirm, ...button } = props;
+  const { children, title, description, confirm, dismiss, isGain, onConfirm, onOpen, ...button } = props;
   const [isAsking, { open, close }] = useDisclosure(false);
+  const ask = () => {
+    onOpen?.();
+    open();
+  };
   return (
     <>
-      <CallButton variant="default" size="xs" {...button} onClick={open}>
+      <CallButton variant="default" size="xs" {...button} onClick={ask}>
         {children}
       </CallButton>
       <ConfirmDialog

@@ -160,3 +160,31 @@ test("a decision that came during the preview is not replaced", async ({ page })
   await expect(dialog.getByText("0 of 1 requested.")).toBeVisible();
   await expect(dialog.getByText("seen-1: Changed since you looked: the return is requested.")).toBeVisible();
 });
+
+test("a decision that came while the dialog was open is not replaced", async ({ page }) => {
+  const business = await newBusiness(page, "Seen on the page");
+  const key = await openLive(page, business);
+  const order = await failedOrder(key, "seen-2");
+  const decide = `/businesses/${business.id}/orders/${order.id}`;
+  await page.goto(`/orders/${order.id}`);
+  await page.getByRole("button", { name: "Attempt again" }).click();
+  const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
+  await operator("POST", `${decide}/return`, {});
+  await question.getByRole("button", { name: "Request attempt" }).click();
+  await expect(question.getByText("Changed since you looked: the return is requested.")).toBeVisible();
+  await expect(page.getByText("The return was requested")).toBeVisible();
+  // The order that is shown behind the dialog now is not the one that it was opened with.
+  await question.getByRole("button", { name: "Request attempt" }).click();
+  await expect(question.getByText("Changed since you looked: the return is requested.")).toBeVisible();
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Attempt again" }).click();
+  await question.getByRole("button", { name: "Request attempt" }).click();
+  await expect(page.getByText("Attempt 2 is requested as soon as possible.")).toBeVisible();
+
+  await page.getByRole("button", { name: "Request return" }).click();
+  const back = page.getByRole("dialog", { name: "Request the return of this parcel?" });
+  await operator("POST", `${decide}/reattempt`, { note: "Ring twice" });
+  await back.getByRole("button", { name: "Request return" }).click();
+  await expect(back.getByText("Changed since you looked: another attempt is requested.")).toBeVisible();
+  await expect(page.getByText("Attempt 2 is requested as soon as possible: Ring twice")).toBeVisible();
+});

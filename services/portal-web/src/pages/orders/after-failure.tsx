@@ -108,7 +108,9 @@ interface RequestProps<One extends Order> {
 }
 
 function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
-  const decide = useDecide(decider, order);
+  // The order with which the dialog was opened. A colleague’s decision may refresh the page meanwhile.
+  const [seen, setSeen] = useState(order);
+  const decide = useDecide(decider, seen);
   const [decision, setDecision] = useState<Decision>({ action: "reattempt" });
   const request = async () => {
     const wrongDay = dayError(decision);
@@ -118,11 +120,12 @@ function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
   return (
     <ConfirmButton
       title="Attempt this delivery again?"
+      onOpen={() => setSeen(order)}
       description={
         <Stack gap="sm">
           <span>
             The fleet brings the parcel to the customer again.{" "}
-            {reattemptFee(order.reattemptFeePaise, order.reattemptFeesPaise)}
+            {reattemptFee(seen.reattemptFeePaise, seen.reattemptFeesPaise)}
           </span>
           <ReattemptFields decision={decision} onChange={setDecision} />
         </Stack>
@@ -137,12 +140,14 @@ function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
 }
 
 function RequestReturn<One extends Order>({ order, decider }: RequestProps<One>) {
-  const decide = useDecide(decider, order);
+  const [seen, setSeen] = useState(order);
+  const decide = useDecide(decider, seen);
   return (
     <ConfirmButton
       title="Request the return of this parcel?"
+      onOpen={() => setSeen(order)}
       description={`The fleet brings the parcel back to its pickup. ${
-        order.reattemptFeesPaise > 0
+        seen.reattemptFeesPaise > 0
           ? "The delivery fee and the fees of attempts are not refunded."
           : "The delivery fee is not refunded."
       }`}
