@@ -271,7 +271,9 @@ pub(super) fn from_decide(error: DecideError) -> ApiError {
 /// For the portal, whose people saw another decision in a list.
 fn decision_changed(present: Option<Decided>) -> ApiError {
     let now = match present.map(|decided| decided.decision) {
-        Some(Decision::Reattempt { on: Some(day) }) => format!("another attempt on {day} is requested"),
+        Some(Decision::Reattempt { on: Some(day) }) => {
+            format!("another attempt on {} is requested", day.format("%-d %b %Y"))
+        }
         Some(Decision::Reattempt { on: None }) => "another attempt is requested".to_owned(),
         Some(Decision::Return) => "the return is requested".to_owned(),
         None => "nothing is requested any more".to_owned(),

@@ -302,6 +302,7 @@ async fn the_portal_does_not_replace_a_decision_that_it_has_not_seen() -> anyhow
     let first = post(&business, &order, "reattempt", wanted.clone()).await?.expect(200)?;
     let refused = portal.request_return(business.id, &order, saw_none).await.err().unwrap();
     assert_eq!(refused.refusal_code(), Some("decision_changed"), "{refused}");
+    assert!(refused.to_string().contains("another attempt on 16 Jan 2027 is requested"), "{refused}");
     let other = portal.reattempt(business.id, &order, saw_none, &json!({})).await.err().unwrap();
     assert_eq!(other.refusal_code(), Some("decision_changed"), "{other}");
     assert_eq!(view(&business, &order).await?, first, "nothing is replaced");

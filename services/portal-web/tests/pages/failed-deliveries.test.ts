@@ -1,3 +1,4 @@
+import { reattemptDays } from "../../src/format/failure-labels";
 import { operator, placeOrder, report } from "../support/api";
 import { newBusiness, openLive } from "../support/business";
 import { check } from "../support/page-checks";
@@ -187,4 +188,22 @@ test("a decision that came while the dialog was open is not replaced", async ({ 
   await back.getByRole("button", { name: "Request return" }).click();
   await expect(back.getByText("Changed since you looked: another attempt is requested.")).toBeVisible();
   await expect(page.getByText("Attempt 2 is requested as soon as possible: Ring twice")).toBeVisible();
+});
+
+test("the change of an attempt begins with its day and its note", async ({ page }) => {
+  const business = await newBusiness(page, "Changed attempt");
+  const key = await openLive(page, business);
+  const order = await failedOrder(key, "change-1");
+  const { last: date } = reattemptDays(new Date());
+  const reattempt = `/businesses/${business.id}/orders/${order.id}/reattempt`;
+  await operator("POST", reattempt, { date, note: "Ring twice" });
+  await page.goto(`/orders/${order.id}`);
+  await page.getByRole("button", { name: "Change the attempt" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change the attempt" });
+  await expect(dialog.getByLabel("Day")).toHaveValue(date);
+  await expect(dialog.getByLabel("Note for the driver")).toHaveValue("Ring twice");
+  await dialog.getByLabel("Note for the driver").fill("Call first");
+  await dialog.getByRole("button", { name: "Change attempt" }).click();
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText(/^Attempt 2 is requested for .+: Call first$/)).toBeVisible();
 });

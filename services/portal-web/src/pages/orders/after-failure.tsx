@@ -107,11 +107,20 @@ interface RequestProps<One extends Order> {
   decider: Decider<One>;
 }
 
+/** The attempt that is requested already, with which its change begins. */
+function standing({ reattempt }: Order): Decision {
+  return { action: "reattempt", date: reattempt?.on ?? undefined, note: reattempt?.note ?? undefined };
+}
+
 function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
   // The order with which the dialog was opened. A colleague’s decision may refresh the page meanwhile.
   const [seen, setSeen] = useState(order);
   const decide = useDecide(decider, seen);
-  const [decision, setDecision] = useState<Decision>({ action: "reattempt" });
+  const [decision, setDecision] = useState(() => standing(order));
+  const open = () => {
+    setSeen(order);
+    setDecision(standing(order));
+  };
   const request = async () => {
     const wrongDay = dayError(decision);
     if (wrongDay) throw new ApiFailure(400, { message: wrongDay });
@@ -119,18 +128,21 @@ function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
   };
   return (
     <ConfirmButton
-      title="Attempt this delivery again?"
-      onOpen={() => setSeen(order)}
+      title={seen.reattempt ? "Change the attempt" : "Attempt this delivery again?"}
+      onOpen={open}
       description={
         <Stack gap="sm">
           <span>
             The fleet brings the parcel to the customer again.{" "}
             {reattemptFee(seen.reattemptFeePaise, seen.reattemptFeesPaise)}
+            {seen.reattempt &&
+              seen.personalDataMasked &&
+              " Your role does not show its note. It is replaced."}
           </span>
           <ReattemptFields decision={decision} onChange={setDecision} />
         </Stack>
       }
-      confirm="Request attempt"
+      confirm={seen.reattempt ? "Change attempt" : "Request attempt"}
       isGain
       onConfirm={request}
     >
