@@ -206,4 +206,16 @@ test("the change of an attempt begins with its day and its note", async ({ page 
   await dialog.getByRole("button", { name: "Change attempt" }).click();
   await expect(dialog).toBeHidden();
   await expect(page.getByText(/^Attempt 2 is requested for .+: Call first$/)).toBeVisible();
+
+  // The operator of the local stack takes no fee.
+  await page.route(`**/v1/portal/orders/${order.id}`, async (route) => {
+    const shown = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...shown, reattempt: { ...shown.reattempt, feePaise: 3_000 } } });
+  });
+  await page.reload();
+  await page.getByRole("button", { name: "Request return" }).click();
+  const back = page.getByRole("dialog", { name: "Request the return of this parcel?" });
+  await expect(
+    back.getByText("The requested attempt 2 is dropped, and its fee of ₹30.00 is not taken."),
+  ).toBeVisible();
 });

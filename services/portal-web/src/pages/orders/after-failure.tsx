@@ -137,7 +137,7 @@ function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
             {reattemptFee(seen.reattemptFeePaise, seen.reattemptFeesPaise)}
             {seen.reattempt &&
               seen.personalDataMasked &&
-              " Your role does not show its note. It is replaced."}
+              " Your role does not show the present note. The change replaces it."}
           </span>
           <ReattemptFields decision={decision} onChange={setDecision} />
         </Stack>
@@ -151,18 +151,27 @@ function Reattempt<One extends Order>({ order, decider }: RequestProps<One>) {
   );
 }
 
+/** What the return takes the place of. */
+function dropped({ number, feePaise }: NonNullable<Order["reattempt"]>): string {
+  const fee = feePaise > 0 ? `, and its fee of ${formatPaise(feePaise)} is not taken` : "";
+  return `The requested attempt ${number} is dropped${fee}.`;
+}
+
 function RequestReturn<One extends Order>({ order, decider }: RequestProps<One>) {
   const [seen, setSeen] = useState(order);
   const decide = useDecide(decider, seen);
+  const consequences = [
+    "The fleet brings the parcel back to its pickup.",
+    seen.reattempt && dropped(seen.reattempt),
+    seen.reattemptFeesPaise > 0
+      ? "The delivery fee and the fees of attempts are not refunded."
+      : "The delivery fee is not refunded.",
+  ];
   return (
     <ConfirmButton
       title="Request the return of this parcel?"
       onOpen={() => setSeen(order)}
-      description={`The fleet brings the parcel back to its pickup. ${
-        seen.reattemptFeesPaise > 0
-          ? "The delivery fee and the fees of attempts are not refunded."
-          : "The delivery fee is not refunded."
-      }`}
+      description={consequences.filter(Boolean).join(" ")}
       confirm="Request return"
       onConfirm={() => decide.mutateAsync({ action: "return" })}
     >
