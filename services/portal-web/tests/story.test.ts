@@ -270,7 +270,7 @@ test("the wallet is charged exactly the delivery fee", async () => {
   const money = page.getByRole("region", { name: "Delivery and money" });
   await expect(figure(money, "Delivery rate")).toHaveText("100 %");
   await expect(figure(money, "Balance")).toHaveText("₹451.50");
-  await expect(money.getByText("Lasts about 64 days at the pace of the last 7 days")).toBeVisible();
+  await expect(money.getByText("Lasts about 9 days at the recent pace")).toBeVisible();
   await expect(page.getByRole("region", { name: "Status indicators" })).toHaveCount(0);
   await screenshot(page, "story-overview-live");
   await goTo(page, "Quick start");

@@ -177,8 +177,8 @@ function Balance({ wallet }: { wallet: Home["wallet"] }) {
 
 function lasts(days: number | null | undefined): string {
   if (typeof days !== "number") return "No fees in the last 7 days";
-  if (days < 1) return "Lasts less than a day at the pace of the last 7 days";
-  return `Lasts about ${days === 1 ? "1 day" : `${days} days`} at the pace of the last 7 days`;
+  if (days < 1) return "Lasts less than a day at the recent pace";
+  return `Lasts about ${days === 1 ? "1 day" : `${days} days`} at the recent pace`;
 }
 
 function CashDue({ cash }: { cash: Home["cash"] }) {
