@@ -1,5 +1,5 @@
 // What the staff does about orders that do not move on, of any business.
-import { placeOrder, report } from "../support/api";
+import { operator, placeOrder, report } from "../support/api";
 import { logInAsOperator, newBusiness, openLive } from "../support/business";
 import { check } from "../support/page-checks";
 import { heading, row } from "../support/pages";
@@ -54,6 +54,7 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   await expect(found.getByText("Failed attempts")).toBeVisible();
   await check(page, "operator-order-failed", { bothSizes: true });
 
+  const itsPage = page.url();
   await page.goBack();
   await page.getByLabel(`Select ${reference}`).check();
   await page.getByRole("button", { name: "Request return" }).click();
@@ -65,4 +66,14 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   await area.fill("");
   await area.press("Enter");
   await expect(page.getByText("No failed delivery waits for a decision.")).toBeVisible();
+
+  // A decision that comes while the dialog is open is not replaced.
+  await page.goto(itsPage);
+  await found.getByRole("button", { name: "Attempt again" }).click();
+  const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
+  const reattempt = `/businesses/${business.id}/orders/${order.id}/reattempt`;
+  await operator("POST", reattempt, { note: "Ring twice" });
+  await question.getByRole("button", { name: "Request attempt" }).click();
+  await expect(question.getByText("Changed since you looked: another attempt is requested.")).toBeVisible();
+  await expect(page.getByText("Attempt 2 is requested as soon as possible: Ring twice")).toBeVisible();
 });
