@@ -101,7 +101,9 @@ pub async fn search_anywhere(
     let mut others = match database.transaction(find).await {
         Ok(found) => found,
         // An exact id, code or reference is found also if its words are frequent.
-        Err(error) if error.is_timeout() && !exact.is_empty() && !others_follow => search::Found::default(),
+        Err(error) if error.is_timeout() && !exact.is_empty() && !others_follow && after.is_none() => {
+            search::Found::default()
+        }
         Err(error) => return Err(ListError::of_search(error)),
     };
     others.ids.retain(|id| exact.iter().all(|order| order.id != *id));

@@ -147,7 +147,8 @@ fn settle(line: &WantedOrder, record: &CashRecord) -> Result<RemittedOrder, Orde
         return Err(OrderRefusal::NothingHandedOver);
     }
     let owed = record.owed().unwrap_or(handed_over);
-    let plausible = handed_over.get().max(owed.get()).saturating_mul(TIMES_HANDED_OVER_MAX);
+    let largest = handed_over.max(owed).max(record.expected.unwrap_or_default());
+    let plausible = largest.get().saturating_mul(TIMES_HANDED_OVER_MAX);
     if handed_over > Paise::ZERO && amount.get() > plausible {
         return Err(OrderRefusal::FarAbove(handed_over));
     }

@@ -135,7 +135,10 @@ impl Export {
 }
 
 fn shown_filters(filter: &Value) -> BTreeMap<String, String> {
-    let shown = |name: &str| Some((name.to_owned(), filter[name].as_str()?.to_owned()));
+    let shown = |name: &str| {
+        let value = filter[name].as_str().filter(|value| *value != "false")?;
+        Some((name.to_owned(), value.to_owned()))
+    };
     SHOWN_FILTERS.into_iter().filter_map(shown).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The home page of a business. It asks all services at once for the parts that the user's role may read, and lists the
 //! services that do not answer.
 
+use chrono_tz::Tz;
 use domain::{BusinessId, Paise};
 use internal_api::cash::{CashQuery, CashTotals};
 use internal_api::orders::LiveOrders;
@@ -69,6 +70,12 @@ async fn asked_if<T>(
 }
 
 fn days_left_of(wallet: &WalletView, spend: &SpendView) -> Option<i64> {
-    let spent = spend.days.iter().map(|day| Paise::new(day.fees_paise.get() - day.refunds_paise.get()));
+    // The balance of a business that began today would else seem to last seven times as long.
+    let began = wallet.funded_at.map(|at| match spend.time_zone.parse::<Tz>() {
+        Ok(zone) => at.with_timezone(&zone).date_naive(),
+        Err(_) => at.date_naive(),
+    });
+    let days = spend.days.iter().filter(|day| began.is_none_or(|began| day.date >= began));
+    let spent = days.map(|day| Paise::new(day.fees_paise.get() - day.refunds_paise.get()));
     days_left(wallet.balance_paise, &spent.collect::<Vec<_>>())
 }

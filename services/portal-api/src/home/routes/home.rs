@@ -33,7 +33,7 @@ struct HomeWallet {
     /// What the business owes. Deposits and refunds pay it first.
     owed_paise: Paise,
     low_balance_threshold_paise: Paise,
-    /// The whole days that the balance lasts at the average of the last seven days, without those before the first payment.
+    /// The whole days that the balance lasts at the average of the last seven days, without those before the first deposit.
     /// Null if it spent nothing.
     days_left: Option<i64>,
 }

@@ -26,7 +26,7 @@ export function CashMonths({ months }: { months: ReturnType<typeof useCashMonths
   return (
     <Section
       title="By month"
-      description="Orders that were delivered in the month, and how much of their cash was settled until today. Not reported: the cash to collect of orders for which the driver reported none. Closed: what settled orders lack, but is no longer owed because your delivery company closed the discrepancy."
+      description="Orders that were delivered in the month, and how much of their cash was settled until today. Not reported: the cash to collect of orders for which the driver reported none. Closed: what settled orders lack, less what others were paid too much, and is no longer owed because your delivery company closed the discrepancy."
       flush
     >
       {months.error && !months.data ? (

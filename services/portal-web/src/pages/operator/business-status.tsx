@@ -76,7 +76,7 @@ function StatusRow({ business }: { business: Business }) {
   };
   return (
     <Row name="Business" {...businessStatus(business)} error={error}>
-      {status === "active" ? (
+      {business.closed ? null : status === "active" ? (
         <ConfirmButton
           title={`Suspend ${name}?`}
           description={

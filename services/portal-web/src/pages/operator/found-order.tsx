@@ -1,5 +1,6 @@
 import { Anchor, Badge, Button, Grid, Group, Paper, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { lazy, Suspense } from "react";
 import { Link } from "react-router-dom";
 import { useBusinessHealth, useCashOfOrder } from "../../api/operator-businesses";
 import {
@@ -19,7 +20,9 @@ import { OrderParcel } from "../orders/order-parcel";
 import { OrderParties } from "../orders/order-parties";
 import { OrderTimeline, transferOf } from "../orders/order-timeline";
 import { OrderPostings, OrderWebhooks } from "../orders/order-webhooks";
-import { DifferenceOwner } from "./difference-owner";
+
+/** With a dialog that few orders need. */
+const DifferenceOwner = lazy(async () => ({ default: (await import("./difference-owner")).DifferenceOwner }));
 
 /** A summary of an order. The details are open if it is the only result. */
 export function FoundOrderCard({ found, isOnly }: { found: FoundOrder; isOnly: boolean }) {
@@ -68,7 +71,9 @@ function useDifference({ business, order }: FoundOrder) {
   const state = (
     <>
       <CashStatus cash={cash} />
-      <DifferenceOwner cash={cash} />
+      <Suspense fallback={null}>
+        <DifferenceOwner cash={cash} />
+      </Suspense>
     </>
   );
   return { isClosed: cash.differenceState === "closed", state };
