@@ -134,7 +134,7 @@ endif
 test-images: all-programs $(PAGES) $(DOCS) $(SDK) ## Each container image runs alone: without a network and rights, on a read-only root; needs podman; 1 min
 	tests/images/run.sh $(PROGRAMS)
 
-test-cluster: all-programs $(PAGES) $(DOCS) $(SDK) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; STEPS=weakened shows that it can fail; STEPS=trial installs the trial set instead; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
+test-cluster: all-programs $(PAGES) $(DOCS) $(SDK) ## The chart on a Kubernetes cluster of three nodes on this machine: upgrades, rotations, drains, kills; STEPS=weakened shows that it can fail; STEPS=trial installs the trial set instead, STEPS=operators cert-manager and KEDA; as root, on Debian 12 with Go; 20 min, and 20 more at the first time
 	tests/cluster/run.sh $(PROGRAMS) $(STEPS)
 
 test-compose: all-programs $(PAGES) $(DOCS) $(SDK) $(COMPOSE) ## compose.yaml with podman-compose: an upgrade, a backup, a restore and the proxy under live orders; as root, on Debian 12; 8 min
