@@ -161,7 +161,7 @@ impl OrdersClient {
     }
 
     /// `POST /internal/businesses/{id}/orders/{order}/reattempt?seen=` with the caller's optional `{date?, note?}`. With `seen`,
-    /// another decision than that one is not replaced.
+    /// order-api refuses the request if the order has another decision.
     pub async fn reattempt(
         &self,
         business: BusinessId,

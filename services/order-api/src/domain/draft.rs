@@ -133,7 +133,7 @@ pub struct Corrected {
     pub at: DateTime<Utc>,
     /// `None` for a person in the portal, whom its audit log names.
     pub key_id: Option<ApiKeyId>,
-    /// Those that changed, as the request names them.
+    /// The names of the changed fields, as in the request.
     pub fields: Vec<String>,
 }
 

@@ -34,7 +34,7 @@ struct Stored {
     body: String,
 }
 
-/// What wallet is told: the attempt and its fee.
+/// The attempts that order-api announces to wallet: the number and the fee of each.
 async fn due(service: &OrderApi, business: &Business, order: &str) -> Vec<(u32, i64)> {
     let query = "SELECT body FROM outbox_messages WHERE routing_key = 'order.attempt_begun' ORDER BY id";
     let stored: Vec<Stored> = diesel::sql_query(query).load(&mut service.connection().await).await.unwrap();

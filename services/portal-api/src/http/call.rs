@@ -72,7 +72,7 @@ impl Call {
         self.rules.contains(&rule)
     }
 
-    /// Whether a closed business refuses it. Its reads stay, and so does what people do with their own account.
+    /// Whether the call is refused once its business is closed. Reads stay possible, and calls about a person's own account.
     pub(crate) fn ends_with_business(&self) -> bool {
         let is_of_business = match self.who {
             Who::User(permission) => permission != Permission::UseAccount,

@@ -167,19 +167,12 @@ async fn a_fee_that_could_not_be_booked_is_taken_once_afterwards() {
     let harness = Harness::connected().await;
     let (business, order) = (harness.funded(10_000).await, harness.order());
     harness.debit(business, order, 1, 4_900).await.unwrap();
-    // A sequence counts the tries, because nothing rolls it back.
-    let damage = "CREATE SEQUENCE tries;
-        CREATE FUNCTION damaged() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-            PERFORM nextval('tries');
-            RAISE EXCEPTION 'could not read block 7' USING ERRCODE = 'io_error';
-        END $$;
-        CREATE TRIGGER damaged AFTER INSERT ON transfers EXECUTE FUNCTION damaged()";
-    harness.script(damage).await.unwrap();
+    harness.damage("AFTER", "transfers").await;
     publish(&harness, &[begun(&harness, business, order, 2, 3_000)]).await;
-    until("the fee is repeated", async || harness.number("SELECT last_value FROM tries").await >= 3).await;
+    until("the fee is repeated", async || harness.tries().await >= 3).await;
     assert_eq!(harness.balance(business).await, 5_100);
     assert_eq!(harness.number("SELECT count(*) FROM inbox").await, 0);
-    harness.script("DROP TRIGGER damaged ON transfers").await.unwrap();
+    harness.repair("transfers").await;
     until_handled(&harness, 1).await;
     assert_eq!(harness.balance(business).await, 2_100);
     assert_eq!(harness.number("SELECT count(*) FROM transfers WHERE kind = 'operator_debit'").await, 1);

@@ -69,7 +69,7 @@ async fn a_difference_is_open_until_it_is_closed() {
     assert_open(&harness, [business, other], &[(business, orders[0]), (other, foreign)]).await;
 }
 
-/// The fleet's settlement and the bank transfer of one order, whichever wallet hears of first. Without a bank transfer, order-api
+/// The fleet's settlement and the bank transfer of one order, in both orders of arrival. Without a bank transfer, order-api
 /// keeps the fleet's report; with one, it settles the order again with the transfer's amount, and wallet hears that too.
 #[tokio::test]
 async fn the_bank_transfer_counts_unless_the_fleet_was_first() {

@@ -182,6 +182,29 @@ impl Harness {
         self.connection().await.batch_execute(sql).await.map_err(|error| error.to_string())
     }
 
+    /// Lets each insert fail as if a block of the disk could not be read, until `repair`. `when` is BEFORE or AFTER.
+    pub(crate) async fn damage(&self, when: &str, table: &str) {
+        // A sequence counts the tries, because nothing rolls it back.
+        let damage = format!(
+            "CREATE SEQUENCE tries;
+            CREATE FUNCTION damaged() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                PERFORM nextval('tries');
+                RAISE EXCEPTION 'could not read block 7' USING ERRCODE = 'io_error';
+            END $$;
+            CREATE TRIGGER damaged {when} INSERT ON {table} EXECUTE FUNCTION damaged()"
+        );
+        self.script(&damage).await.expect("a damaged table");
+    }
+
+    /// How often an insert into the damaged table was tried.
+    pub(crate) async fn tries(&self) -> i64 {
+        self.number("SELECT last_value FROM tries").await
+    }
+
+    pub(crate) async fn repair(&self, table: &str) {
+        self.script(&format!("DROP TRIGGER damaged ON {table}")).await.expect("a repaired table");
+    }
+
     /// Moves the entries of a wallet up to this sequence into the past.
     pub(crate) async fn backdate(&self, business: BusinessId, up_to: i64, by: &str) {
         let script = format!(

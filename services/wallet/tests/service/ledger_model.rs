@@ -139,7 +139,7 @@ impl Model {
         Ok(self.told(business, answered))
     }
 
-    /// A rejection also tells the debt, as it is now.
+    /// The answer as the model expects it: a rejection names the present debt.
     fn told(&self, business: usize, answered: DebitAnswer) -> DebitAnswer {
         let owed = if answered.outcome == Rejected { self.owed[business] } else { 0 };
         DebitAnswer { owed_paise: Paise::new(owed), ..answered }

@@ -135,18 +135,11 @@ async fn a_refund_waits_while_its_database_is_damaged() {
     let harness = Harness::connected().await;
     let (business, order) = (harness.funded(10_000).await, harness.order());
     harness.debit(business, order, 1, 4_900).await.unwrap();
-    // A sequence counts the tries, because nothing rolls it back.
-    let damage = "CREATE SEQUENCE tries;
-        CREATE FUNCTION damaged() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-            PERFORM nextval('tries');
-            RAISE EXCEPTION 'could not read block 7' USING ERRCODE = 'io_error';
-        END $$;
-        CREATE TRIGGER damaged BEFORE INSERT ON inbox EXECUTE FUNCTION damaged()";
-    harness.script(damage).await.unwrap();
+    harness.damage("BEFORE", "inbox").await;
     publish(&harness, &[envelope(&harness, business, ended(&harness, EventKind::OrderCancelled, order))])
         .await;
-    until("the refund is repeated", async || harness.number("SELECT last_value FROM tries").await >= 3).await;
-    harness.script("DROP TRIGGER damaged ON inbox").await.unwrap();
+    until("the refund is repeated", async || harness.tries().await >= 3).await;
+    harness.repair("inbox").await;
     until("the fee is back", async || harness.balance(business).await == 10_000).await;
     assert_eq!(dead_letters(&harness, &Queue::shared(queues::REFUNDS)).await, 0);
 }

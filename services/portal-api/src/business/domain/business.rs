@@ -133,7 +133,7 @@ pub(crate) struct BusinessFilter {
     pub(crate) search: Option<String>,
     pub(crate) status: Option<ListedStatus>,
     pub(crate) subscription: Option<SubscriptionState>,
-    /// Only those that wait for their approval, or asked again for what was refused.
+    /// Leaves only businesses that wait for their approval, or asked again after a refusal.
     pub(crate) awaits_review: bool,
 }
 

@@ -86,7 +86,7 @@ pub(crate) async fn operator_home(
     })
 }
 
-/// Those that have a balance.
+/// The closed businesses with a balance.
 async fn with_money(state: &State, closed: &[BusinessId]) -> Result<Vec<Balance>, CallError> {
     let mut found = Vec::new();
     for ids in closed.chunks(BUSINESSES_MAX) {
