@@ -2,10 +2,10 @@
 //! a size limit for responses.
 
 use std::error::Error as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Request, RequestBuilder, StatusCode};
+use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use settings::{Certificates, Secret};
@@ -23,6 +23,7 @@ pub struct Peer {
     service: &'static str,
     base: Url,
     token: Secret,
+    deadline: Duration,
     http: reqwest::Client,
 }
 
@@ -65,7 +66,7 @@ impl Peer {
             let authorities = ca.as_slice().iter().map(|der| reqwest::Certificate::from_der(der));
             http = http.tls_certs_only(authorities.collect::<Result<Vec<_>, _>>()?);
         }
-        Ok(Self { service, base, token: token.clone(), http: http.build()? })
+        Ok(Self { service, base, token: token.clone(), deadline: options.deadline, http: http.build()? })
     }
 
     pub(crate) async fn get<A: DeserializeOwned>(&self, path: &[&str]) -> Result<A, CallError> {
@@ -165,7 +166,7 @@ impl Peer {
         request: Request,
         span: &ClientSpan,
     ) -> Result<A, CallError> {
-        let response = self.http.execute(request).await.map_err(|error| self.failed(error))?;
+        let response = self.execute(request).await.map_err(|error| self.failed(error))?;
         let status = response.status();
         span.record(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
         let bytes = self.read(response).await?;
@@ -175,6 +176,19 @@ impl Peer {
         }
         span.fail(status.as_u16().to_string());
         Err(self.failure(status, &bytes))
+    }
+
+    /// A new instance may be unreachable for a moment. A connection that failed has carried no request, and the next one may reach
+    /// another instance.
+    async fn execute(&self, request: Request) -> Result<Response, reqwest::Error> {
+        let (begun, again) = (Instant::now(), request.try_clone());
+        match (self.http.execute(request).await, again) {
+            (Err(error), Some(mut again)) if error.is_connect() => {
+                *again.timeout_mut() = Some(self.deadline.saturating_sub(begun.elapsed()));
+                self.http.execute(again).await
+            }
+            (outcome, _) => outcome,
+        }
     }
 
     fn attributes(&self, method: &Method) -> Vec<KeyValue> {
@@ -189,7 +203,7 @@ impl Peer {
         attributes
     }
 
-    async fn read(&self, mut response: reqwest::Response) -> Result<Vec<u8>, CallError> {
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, CallError> {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(error))? {
             if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {

@@ -7,13 +7,17 @@ use internal_api::keys::KeysClient;
 use internal_api::{CallError, Peer, PeerOptions};
 use local_stack::{Authority, Certified};
 use settings::Certificates;
+use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
 use crate::harness::Harness;
 
 /// A call over a new connection to `host`. The key is malformed, so the verdict needs no database.
 async fn call(harness: &Harness, host: &str, trusted: &Authority) -> Result<(), CallError> {
-    let port = harness.internal_tls.unwrap().port();
+    call_at(harness, host, harness.internal_tls.unwrap().port(), trusted).await
+}
+
+async fn call_at(harness: &Harness, host: &str, port: u16, trusted: &Authority) -> Result<(), CallError> {
     let url = Url::parse(&format!("https://{host}:{port}/")).unwrap();
     let ca = Certificates::parse(trusted.pem().to_owned()).unwrap();
     let (token, options) = (&harness.settings.internal.token, PeerOptions::default());
@@ -47,6 +51,28 @@ async fn a_caller_verifies_the_authority_and_the_name() {
     }
     // The plain listener stays.
     assert_eq!(harness.verdict("malformed").await, None);
+}
+
+#[tokio::test]
+async fn a_connection_that_fails_is_made_once_more() {
+    let (ours, certified) = authority();
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &certified);
+    let harness = Harness::start_with_tls(folder.path()).await;
+    let service = harness.internal_tls.unwrap();
+    for (failing, succeeds) in [(1, true), (2, false)] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            for _ in 0..failing {
+                drop(listener.accept().await);
+            }
+            let (mut caller, _) = listener.accept().await?;
+            tokio::io::copy_bidirectional(&mut caller, &mut TcpStream::connect(service).await?).await
+        });
+        let outcome = call_at(&harness, "localhost", port, &ours).await;
+        assert_eq!(outcome.is_ok(), succeeds, "{failing}: {outcome:?}");
+    }
 }
 
 #[tokio::test]
