@@ -74,6 +74,10 @@ fn start_workers(settings: &Settings, chassis: &mut Chassis, state: &Arc<State>)
     let shared = state.clone();
     chassis
         .every("late-cash", workers::LATE_CASH_INTERVAL, move |_| workers::publish_late_cash(shared.clone()));
+    let shared = state.clone();
+    chassis.every("cash-sums", workers::CASH_SUMS_INTERVAL, move |stop| {
+        workers::store_cash_sums(shared.clone(), stop)
+    });
     let (database, clock) = (state.unit.database.clone(), state.unit.clock.clone());
     let reconciler = Arc::new(reconciler(settings, database, clock)?);
     let schedule = Arc::new(Schedule {

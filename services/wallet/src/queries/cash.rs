@@ -154,9 +154,9 @@ pub(crate) async fn late_of_all(state: &State) -> Result<(i64, Paise), StoreErro
 /// When the database fails.
 pub(crate) async fn months(state: &State, business: BusinessId) -> Result<Vec<CashMonth>, StoreError> {
     let first = first_month(indian_time(state.unit.clock.now()).date_naive());
-    let (since, created_since) = (start_of_indian_day(first), start_of_indian_day(first - DELIVERY_MAX));
+    let created_since = start_of_indian_day(first - DELIVERY_MAX);
     let database = &state.unit.database;
-    database.read(async |conn| store::cash_months::since(conn, business, since, created_since).await).await
+    database.read(async |conn| store::cash_months::since(conn, business, first, created_since).await).await
 }
 
 fn first_month(today: NaiveDate) -> NaiveDate {

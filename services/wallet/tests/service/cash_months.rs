@@ -1,5 +1,6 @@
 //! Cash by month, and the filter of the list by order.
 
+use diesel_async::SimpleAsyncConnection;
 use domain::{BusinessId, EventKind, Paise};
 use internal_api::cash::CashQuery;
 use test_kit::until;
@@ -29,6 +30,57 @@ async fn months_name_cash_that_nobody_reported_and_settlements_without_a_bank_tr
     let one = CashQuery { order_id: Some(order.to_string()), ..CashQuery::default() };
     assert_eq!(found(&harness, business, one.clone()).await, 1);
     assert_eq!(found(&harness, harness.business(), one).await, 0, "of another business");
+}
+
+/// Stores all sums: the worker of a new instance begins at once.
+async fn store(harness: &Harness) {
+    harness.second_instance();
+    let outdated = "SELECT count(*) FROM cash_sums_outdated";
+    until("all sums are stored", async || harness.number(outdated).await == 0).await;
+}
+
+/// Of the only month: orders, closed, owed and settled paise.
+async fn sums(harness: &Harness, business: BusinessId) -> (i64, [i64; 3]) {
+    let months = harness.wallet.cash_months(business).await.expect("months");
+    let [month] = months.as_slice() else { panic!("{months:?}") };
+    (month.orders, [month.closed_paise, month.owed_paise, month.settled_paise].map(Paise::get))
+}
+
+#[tokio::test]
+async fn stored_sums_follow_the_cash() {
+    let harness = Harness::connected().await;
+    let (business, other) = (harness.business(), harness.business());
+    let orders = handed_over(&harness, business, 3).await;
+    handed_over(&harness, other, 1).await;
+    let owed = sums(&harness, business).await;
+    store(&harness).await;
+    assert_eq!(sums(&harness, business).await, owed);
+    assert_eq!(sums(&harness, other).await.0, 1);
+    harness.script("UPDATE cash_sums SET orders = 7").await.unwrap();
+    assert_eq!(sums(&harness, business).await.0, 7, "the stored sums are read");
+
+    // A report whose transaction has not ended while the sums are stored, and a difference that is closed.
+    let mut fleet = harness.connection().await;
+    let settled = format!(
+        "BEGIN; UPDATE cash SET settled_paise = 600, settled_at = now() WHERE order_id = '{}'",
+        orders[0]
+    );
+    fleet.batch_execute(&settled).await.unwrap();
+    store(&harness).await;
+    fleet.batch_execute("COMMIT").await.unwrap();
+    let lacks = owed.1[1] / 3 - 600;
+    assert_eq!(sums(&harness, business).await, (3, [0, owed.1[1], 600]));
+    store(&harness).await;
+    let closed = format!(
+        "INSERT INTO cash_differences (business_id, order_id, resolution, updated_at)
+        VALUES ('{business}', '{}', 'written off', now())",
+        orders[0]
+    );
+    harness.script(&closed).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(sums(&harness, business).await, (3, [lacks, owed.1[1], 600]));
+        store(&harness).await;
+    }
 }
 
 /// The number of orders with cash.
