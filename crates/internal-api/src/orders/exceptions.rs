@@ -20,13 +20,14 @@ pub enum ExceptionKind {
     Stuck,
 }
 
-/// Whether the business asked for another attempt or the return of an order.
+/// Whether the business asked for another attempt or the return of an order; `pending` for what it asked for and has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, EnumString, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DecisionFilter {
     Asked,
     None,
+    Pending,
 }
 
 /// The number of orders of each kind; 1000 means 1,000 or more.

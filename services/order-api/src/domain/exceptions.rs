@@ -16,6 +16,15 @@ pub enum ExceptionKind {
     Stuck,
 }
 
+/// Leaves only orders with or without a decision after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionFilter {
+    Asked,
+    None,
+    /// Not begun: of the failed, also those that are not late, and of the other kinds none.
+    Pending,
+}
+
 /// How long the operator's fleet may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {

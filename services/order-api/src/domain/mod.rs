@@ -40,7 +40,7 @@ pub use erasure::{BusinessErasure, Erasable, Scope};
 pub use evidence::{
     AttemptFacts, AttemptRecord, CodeCheck, DeliveryCode, Evidence, PersonalFacts, are_intact,
 };
-pub use exceptions::{Deadlines, ExceptionCounts, ExceptionKind, FoundExceptions, Patience};
+pub use exceptions::{Deadlines, DecisionFilter, ExceptionCounts, ExceptionKind, FoundExceptions, Patience};
 pub use feed::{EventSearch, FeedEvent, FeedFilter, FeedPosition, FeedSlice, FoundEvents};
 pub use field_names::{meant_field, order_fields};
 pub use fingerprint::Fingerprint;

@@ -8,8 +8,8 @@ use domain::{BusinessId, Mode, OrderId};
 use postgres::StoreError;
 
 use crate::domain::{
-    AcceptedOrder, AttemptRecord, BusinessErasure, ExceptionCounts, ExceptionKind, FoundExceptions,
-    FoundOrders, ListStart, Order, OrderFilter,
+    AcceptedOrder, AttemptRecord, BusinessErasure, DecisionFilter, ExceptionCounts, ExceptionKind,
+    FoundExceptions, FoundOrders, ListStart, Order, OrderFilter,
 };
 use crate::page_slots::Reader;
 use crate::state::State;
@@ -168,20 +168,19 @@ pub async fn count_exceptions(
     state.unit.database.read(count).await
 }
 
-/// The orders of one kind that changed last, sorted by the time since which they need attention, newest first. `asked`
-/// leaves only those for which the business asked for another attempt or the return, or only the others.
+/// The orders of one kind that changed last, sorted by the time since which they are in their state, newest first.
 pub async fn list_exceptions(
     state: &State,
     business: Option<BusinessId>,
     area: Option<&str>,
     kind: ExceptionKind,
-    asked: Option<bool>,
+    decision: Option<DecisionFilter>,
 ) -> Result<FoundExceptions, StoreError> {
     let _slot = state.page_slots.enter(business.map_or(Reader::Operator, Reader::Business)).await?;
     let deadlines = state.patience.deadlines(state.unit.clock.now());
     let list = async |conn: &mut _| -> Result<_, StoreError> {
         let mut found =
-            exceptions::list(conn, business, area, kind, asked, deadlines, EXCEPTIONS_MAX + 1).await?;
+            exceptions::list(conn, business, area, kind, decision, deadlines, EXCEPTIONS_MAX + 1).await?;
         let is_cut = i64::try_from(found.len()).is_ok_and(|found| found > EXCEPTIONS_MAX);
         found.truncate(found.len() - usize::from(is_cut));
         let ids: Vec<OrderId> = found.iter().map(|(id, _)| *id).collect();

@@ -11,7 +11,7 @@ use web::{ApiError, FieldErrors, Fields, JsonBody, QueryFields, read_optional_js
 
 use super::fleet_page::OrderPage;
 use super::{errors, integration, views};
-use crate::domain::ExceptionKind as Kind;
+use crate::domain::{DecisionFilter as Decision, ExceptionKind as Kind};
 use crate::queries::orders;
 use crate::state::State;
 
@@ -100,9 +100,9 @@ pub(super) async fn exceptions(
     path: Path<String>,
 ) -> Result<Json<ExceptionsPage>, ApiError> {
     let business = integration::parse_business(&path)?;
-    let (kind, asked) = read_query(&request, exception_filter)?;
+    let (kind, decision) = read_query(&request, exception_filter)?;
     let counts = orders::count_exceptions(&state, Some(business), None).await?;
-    let found = orders::list_exceptions(&state, Some(business), None, kind, asked).await?;
+    let found = orders::list_exceptions(&state, Some(business), None, kind, decision).await?;
     let listed = found.orders.into_iter().map(|(order, since)| ExceptionOrder {
         order: views::order_view(&state.tracking_urls, state.attempts, order),
         since: Some(since),
@@ -117,13 +117,18 @@ pub(super) async fn exceptions(
 }
 
 /// `kind` and `decision`
-pub(super) fn exception_filter(fields: &mut QueryFields) -> (Kind, Option<bool>) {
+pub(super) fn exception_filter(fields: &mut QueryFields) -> (Kind, Option<Decision>) {
     let kind = fields.parsed::<ExceptionKind>("kind", "failed, unassigned or stuck");
     let kind = match kind.unwrap_or(ExceptionKind::Failed) {
         ExceptionKind::Failed => Kind::Failed,
         ExceptionKind::Unassigned => Kind::Unassigned,
         ExceptionKind::Stuck => Kind::Stuck,
     };
-    let decision = fields.parsed::<DecisionFilter>("decision", "asked or none");
-    (kind, decision.map(|decision| decision == DecisionFilter::Asked))
+    let decision = fields.parsed::<DecisionFilter>("decision", "asked, none or pending");
+    let decision = decision.map(|decision| match decision {
+        DecisionFilter::Asked => Decision::Asked,
+        DecisionFilter::None => Decision::None,
+        DecisionFilter::Pending => Decision::Pending,
+    });
+    (kind, decision)
 }

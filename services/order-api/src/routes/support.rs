@@ -191,12 +191,12 @@ pub(super) async fn exceptions(
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<Json<FoundExceptions>, ApiError> {
-    let ((kind, asked), business, area) = read_query(&request, |fields| {
+    let ((kind, decision), business, area) = read_query(&request, |fields| {
         let business = fields.parsed::<BusinessId>("business", "the id of a business");
         (internal::exception_filter(fields), business, fields.text("area", limits::SEARCH))
     })?;
     let counts = orders::count_exceptions(&state, business, area.as_deref()).await?;
-    let found = orders::list_exceptions(&state, business, area.as_deref(), kind, asked).await?;
+    let found = orders::list_exceptions(&state, business, area.as_deref(), kind, decision).await?;
     let (listed, since): (Vec<_>, Vec<_>) = found.orders.into_iter().unzip();
     let listed = found_orders(&state, listed).into_iter().zip(since).map(|(found, since)| FoundException {
         business_id: found.business_id,

@@ -12,7 +12,7 @@ use postgres::literal;
 use super::predicates::{live, placed};
 use super::schema::orders;
 use super::{StoreError, corrupt};
-use crate::domain::{Deadlines, ExceptionCounts, ExceptionKind};
+use crate::domain::{Deadlines, DecisionFilter, ExceptionCounts, ExceptionKind};
 
 /// When the status of a corrected order last changed, by its last event: a correction changes `updated_at` too.
 const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
@@ -20,13 +20,12 @@ const MOVED_AT: &str = "(SELECT recorded_at FROM order_events AS last
 
 /// Of one kind, newest change first. Reads the orders in these states: `orders_by_state` and `orders_with_drivers` find those
 /// of a business, and `orders_for_fleet_by_status` and `orders_failed` those of all. `area` leaves only those to a city or PIN code
-/// that begins like this. `asked` leaves only those for which the business asked for another attempt or the return, or only the
-/// others. All parcels of failed orders are with the fleet, so few.
+/// that begins like this. All parcels of failed orders are with the fleet, so few.
 fn of(
     business: Option<BusinessId>,
     area: Option<&str>,
     kind: ExceptionKind,
-    asked: Option<bool>,
+    decision: Option<DecisionFilter>,
     deadlines: Deadlines,
 ) -> orders::BoxedQuery<'static, Pg> {
     let mut all = orders::table.filter(live()).filter(placed()).into_boxed();
@@ -43,10 +42,15 @@ fn of(
             .sql(")))");
         all = all.filter(matches);
     }
-    if let Some(asked) = asked {
-        let decided = "orders.after_failure->'decided' IS NOT NULL";
-        let undecided = "orders.after_failure->'decided' IS NULL";
-        all = all.filter(literal::<Bool>(if asked { decided } else { undecided }));
+    if let Some(decision) = decision {
+        all = all.filter(literal::<Bool>(match decision {
+            DecisionFilter::Asked => "orders.after_failure->'decided' IS NOT NULL",
+            DecisionFilter::None => "orders.after_failure->'decided' IS NULL",
+            // An order keeps its decision while the attempt is made.
+            DecisionFilter::Pending => {
+                "orders.status = 'failed' AND orders.after_failure->'decided' IS NOT NULL"
+            }
+        }));
     }
     let unmoved_since = |time: DateTime<Utc>| {
         sql::<Bool>("(orders.updated_at < ")
@@ -59,7 +63,11 @@ fn of(
     };
     match kind {
         ExceptionKind::Failed => {
-            all.filter(literal::<Bool>("orders.status = 'failed' AND orders.picked_up")).filter(
+            let failed = all.filter(literal::<Bool>("orders.status = 'failed' AND orders.picked_up"));
+            if decision == Some(DecisionFilter::Pending) {
+                return failed;
+            }
+            failed.filter(
                 sql::<Bool>(
                     "(orders.after_failure->'decided' IS NULL OR orders.after_failure #>> '{decided,on}' < ",
                 )
@@ -91,11 +99,11 @@ pub async fn list(
     business: Option<BusinessId>,
     area: Option<&str>,
     kind: ExceptionKind,
-    asked: Option<bool>,
+    decision: Option<DecisionFilter>,
     deadlines: Deadlines,
     limit: i64,
 ) -> Result<Vec<(OrderId, DateTime<Utc>)>, StoreError> {
-    let rows: Vec<(String, DateTime<Utc>)> = of(business, area, kind, asked, deadlines)
+    let rows: Vec<(String, DateTime<Utc>)> = of(business, area, kind, decision, deadlines)
         .order((orders::updated_at.desc(), orders::id.desc()))
         .limit(limit)
         .select((orders::id, sql::<Timestamptz>(SINCE)))

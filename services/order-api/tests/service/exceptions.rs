@@ -8,7 +8,7 @@ use internal_api::orders::ExceptionKind::{Failed, Stuck, Unassigned};
 use serde_json::json;
 use test_kit::smallest_order;
 
-use crate::after_failure::{failed, portal, post};
+use crate::after_failure::{again, failed, portal, post};
 use crate::business::Business;
 use crate::harness::OrderApi;
 
@@ -98,7 +98,13 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     test.create("test", &smallest_order("test")).await?.expect(201)?;
     stranger.place("of-a-stranger").await?;
 
+    let by = async |of: &Business, kind, decision| -> Result<String, CallError> {
+        let found = portal.exceptions(of.id, kind, Some(decision)).await?.data.into_iter();
+        Ok(found.map(|found| found.order.order_reference).collect::<Vec<_>>().join(" "))
+    };
     assert_eq!(seen(&business).await?, ["undecided", "", ""], "nothing else is late");
+    assert_eq!(by(&business, Failed, DecisionFilter::Pending).await?, "back decided", "newest first");
+    assert_eq!(by(&stranger, Failed, DecisionFilter::Pending).await?, "");
     service.clock.advance(TimeDelta::minutes(31));
     assert_eq!(seen(&business).await?, ["undecided", "waiting", ""]);
     service.clock.advance(TimeDelta::hours(4));
@@ -112,13 +118,15 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     }
     let corrected = ["back decided undecided", "waiting", "moving"];
     assert_eq!(seen(&business).await?, corrected, "a correction is no news of the fleet");
-    for (decision, expected) in [(DecisionFilter::Asked, "back decided"), (DecisionFilter::None, "undecided")]
-    {
-        let own = portal.exceptions(business.id, Failed, Some(decision)).await?.data.into_iter();
-        let own: Vec<_> = own.map(|found| found.order.order_reference).collect();
-        assert_eq!(own.join(" "), expected);
+    for (decision, expected) in [
+        (DecisionFilter::Asked, "back decided"),
+        (DecisionFilter::None, "undecided"),
+        (DecisionFilter::Pending, "back decided"),
+    ] {
+        assert_eq!(by(&business, Failed, decision).await?, expected);
         let all = portal.exceptions_anywhere(Failed, Some(decision), None, None).await?.data.into_iter();
-        assert_eq!(all.map(|found| found.order.order.order_reference).collect::<Vec<_>>(), own);
+        let all: Vec<_> = all.map(|found| found.order.order.order_reference).collect();
+        assert_eq!(all.join(" "), expected);
     }
     let page = portal.exceptions(business.id, Failed, None).await?;
     let back = page.data.iter().find(|found| found.order.id.to_string() == back).expect("the order");
@@ -126,5 +134,11 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     assert_eq!(page.limits.map(|limits| limits.unassigned_minutes), Some(30));
     business.fleet.drive(&moving, &["order.picked_up"], 0).await?;
     assert_eq!(seen(&business).await?, ["back decided undecided", "waiting", ""]);
+    // An attempt that began keeps its decision, and waits for nothing.
+    again(&business, &decided, 2, "driver.assigned").await?;
+    service.clock.advance(TimeDelta::hours(5));
+    assert_eq!(by(&business, Failed, DecisionFilter::Pending).await?, "back");
+    assert_eq!(by(&business, Stuck, DecisionFilter::Asked).await?, "decided");
+    assert_eq!(by(&business, Stuck, DecisionFilter::Pending).await?, "");
     Ok(())
 }

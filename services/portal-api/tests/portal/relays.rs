@@ -101,7 +101,7 @@ fn order_relays() -> Vec<Relay> {
             (answer_of(&answers::order()), 200),
         ),
         relay(
-            ("GET", "/exceptions?kind=failed&decision=asked"),
+            ("GET", "/exceptions?kind=failed&decision=pending"),
             (orders, "GET /exceptions"),
             (answer_of(&answers::exceptions()), 200),
         ),

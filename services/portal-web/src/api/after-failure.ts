@@ -6,8 +6,8 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 export type Exceptions = Schemas["ShownExceptions"];
 export type ExceptionKind = keyof Schemas["ExceptionCounts"];
-/** Whether another attempt or the return was asked for. */
-export type DecisionFilter = "asked" | "none";
+/** Whether another attempt or the return was asked for, or is asked for and has not begun. */
+export type DecisionFilter = "asked" | "none" | "pending";
 export type Correction = Schemas["CorrectDelivery"];
 
 /** The attempt or the return that is asked for. */

@@ -142,6 +142,10 @@ test("failed deliveries are decided about together, after a preview", async ({ p
   await page.getByRole("dialog").getByRole("button", { name: "Request for 1" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Done" }).click();
   await expect(page.getByText("No failed delivery waits for your decision.")).toBeVisible();
+  await page.getByLabel("Decision").selectOption({ label: "Decided and not begun" });
+  await expect(row(page, "Failed", "many-1").getByText("Not returned yet")).toBeVisible();
+  await expect(row(page, "Failed", "many-2").getByText("Attempt 2 has not begun")).toBeVisible();
+  await check(page, "exceptions-pending", { bothSizes: true });
   await page.goto("/orders?mode=live");
   await expect(row(page, "Live orders", "many-1").getByText("Returning")).toBeVisible();
   await expect(row(page, "Live orders", "many-2").getByText("Another attempt soon")).toBeVisible();

@@ -66,6 +66,8 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   await area.fill("");
   await area.press("Enter");
   await expect(page.getByText("No failed delivery waits for a decision.")).toBeVisible();
+  await page.getByLabel("Decision").selectOption({ label: "Decided and not begun" });
+  await expect(failed.getByText("Not returned yet")).toBeVisible();
 
   // A decision that comes while the dialog is open is not replaced.
   await page.goto(itsPage);

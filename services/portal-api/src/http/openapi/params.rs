@@ -72,7 +72,8 @@ pub(crate) struct ExceptionsParams {
     #[param(inline)]
     kind: Option<ExceptionKind>,
     /// Only orders for which the business asked for another attempt or the return, or only the others. Of failed ones, the list
-    /// has only the undecided and those with a late decision. Not in the counts.
+    /// has only the undecided and those with a late decision; with `pending`, all for which something was asked that has not
+    /// begun, late or not. Not in the counts.
     #[param(inline)]
     decision: Option<DecisionFilter>,
 }
@@ -91,7 +92,8 @@ pub(crate) struct ExceptionsOfAllParams {
     #[param(inline)]
     kind: Option<ExceptionKind>,
     /// Only orders for which the business asked for another attempt or the return, or only the others. Of failed ones, the list
-    /// has only the undecided and those with a late decision. Not in the counts.
+    /// has only the undecided and those with a late decision; with `pending`, all for which something was asked that has not
+    /// begun, late or not. Not in the counts.
     #[param(inline)]
     decision: Option<DecisionFilter>,
     /// Only orders of this business, also in the counts.

@@ -41,7 +41,7 @@ pub(crate) async fn list(
 /// `kind` and `decision`
 pub(crate) fn exception_filter(fields: &mut QueryFields) -> (ExceptionKind, Option<DecisionFilter>) {
     let kind = fields.parsed("kind", "failed, unassigned or stuck");
-    (kind.unwrap_or(ExceptionKind::Failed), fields.parsed("decision", "asked or none"))
+    (kind.unwrap_or(ExceptionKind::Failed), fields.parsed("decision", "asked, none or pending"))
 }
 
 /// The decision that the caller saw, if they say so.

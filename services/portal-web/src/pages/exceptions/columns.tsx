@@ -144,7 +144,7 @@ function reasonOf(order: Order): string {
   if (status === "created") return "No driver yet";
   if (status !== "failed") return "No report from the fleet";
   if (reattempt)
-    return `Attempt ${reattempt.number} was due${reattempt.on ? ` on ${dayInWords(reattempt.on)}` : ""}`;
+    return `Attempt ${reattempt.number}${reattempt.on ? ` on ${dayInWords(reattempt.on)}` : ""} has not begun`;
   if (returnRequestedAt) return "Not returned yet";
   return reported(order);
 }

@@ -20,7 +20,10 @@ export const NO_EXCEPTIONS: Record<ExceptionKind, string> = {
   stuck: "The fleet reported about every parcel on its way.",
 };
 /** Instead of an empty list of what was asked for. */
-export const NONE_ASKED = "No attempt or return that was asked for is late.";
+export const NONE_DECIDED: { [decision in DecisionFilter]?: string } = {
+  asked: "No attempt or return that was asked for is late.",
+  pending: "No attempt or return that was asked for waits to begin.",
+};
 const KINDS = Object.keys(KIND_LABELS) as ExceptionKind[];
 const COUNTED_MAX = 1000;
 
@@ -74,6 +77,7 @@ export function Decisions({ decision, onChange }: DecisionsProps) {
         { value: "", label: "Undecided, or decided and late" },
         { value: "asked", label: "Decided and late" },
         { value: "none", label: "Undecided" },
+        { value: "pending", label: "Decided and not begun" },
       ]}
     />
   );

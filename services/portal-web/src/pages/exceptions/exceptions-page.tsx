@@ -16,7 +16,7 @@ import {
   Kinds,
   kindOf,
   NO_EXCEPTIONS,
-  NONE_ASKED,
+  NONE_DECIDED,
 } from "./exceptions-list";
 
 const NONE = { ...NO_EXCEPTIONS, failed: "No failed delivery waits for your decision." };
@@ -55,7 +55,7 @@ export function Component() {
             <ExceptionCard order={order} path={`/orders/${order.id}`} select={select} />
           )}
           decider={canDecide ? OWN_DECIDER : undefined}
-          none={decision === "asked" ? NONE_ASKED : NONE[kind]}
+          none={(decision && NONE_DECIDED[decision]) ?? NONE[kind]}
         />
       )}
     </>

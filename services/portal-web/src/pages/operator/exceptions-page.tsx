@@ -20,7 +20,7 @@ import {
   Kinds,
   kindOf,
   NO_EXCEPTIONS,
-  NONE_ASKED,
+  NONE_DECIDED,
 } from "../exceptions/exceptions-list";
 import { BusinessField } from "./business-field";
 
@@ -66,7 +66,7 @@ export function Component() {
             <ExceptionCard order={order} path={path(order)} business={order.business.name} select={select} />
           )}
           decider={canDecide ? STAFF_DECIDER : undefined}
-          none={filter.area ? NONE_THERE : decision === "asked" ? NONE_ASKED : NO_EXCEPTIONS[kind]}
+          none={filter.area ? NONE_THERE : ((decision && NONE_DECIDED[decision]) ?? NO_EXCEPTIONS[kind])}
         />
       )}
     </>
