@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use domain::schema::open_words;
 use domain::{
     CodStatus, DeliveryStatus, EventKind, EvidencePlace, FailureReason, Mode, OrderId, Paise, Photo,
-    RecipientRelation, RemittanceId, TrackingCode,
+    RecipientRelation, RemittanceId, RequestedBy, TrackingCode,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -73,13 +73,18 @@ pub struct ProgressData {
     /// Of `order.reattempt_scheduled`: the attempt that the business asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reattempt: Option<ScheduledAttempt>,
+    /// Who asked for it, as a word of a list that later releases extend: of `order.reattempt_scheduled`, `order.returning`, and
+    /// `order.cancelled` unless the fleet or a simulation cancelled. Absent in events of older releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requested_by)]
+    pub requested_by: Option<String>,
 }
 
 impl ProgressData {
     /// The fields that can contain personal data: the driver, free text, and where and to whom a parcel went.
     pub const PERSONAL: [&str; 3] = ["driver", "reason", "evidence"];
 
-    /// Keeps the cash, the code of the reason and the requested attempt.
+    /// Keeps the cash, the code of the reason, the requested attempt, and the kind of who asked.
     #[must_use]
     pub fn without_personal_data(self) -> Self {
         Self { driver: None, reason: None, evidence: None, ..self }
@@ -140,6 +145,11 @@ pub struct Remittance {
     pub bank_reference: String,
     /// The day of the transfer.
     pub paid_on: NaiveDate,
+}
+
+fn requested_by() -> AnyOfBuilder {
+    let description = "Who asked for it: a program with your API key, a person in your portal, or the operator's staff. Left out when the fleet or a simulation did.";
+    open_words(RequestedBy::words(), description)
 }
 
 fn reason_code() -> AnyOfBuilder {

@@ -24,7 +24,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
 use crate::webhooks::DeliveryState;
 use crate::{CallError, Page, PageQuery, Peer};
 
-pub use after_failure::{CorrectionView, ReattemptView, SeenDecision, reason_code};
+pub use after_failure::{CorrectionView, ReattemptView, SeenDecision, reason_code, requested_by};
 pub use business_events::{BusinessEventView, BusinessEventsPage, BusinessEventsQuery};
 pub use erasure::{BusinessErasureView, ErasureView};
 pub use evidence::{DeliveryCodeView, EvidenceAttempt, EvidenceOrder, EvidenceView};
@@ -107,6 +107,9 @@ pub struct OrderView {
     /// When the business asked for the parcel after the latest failure.
     #[serde(default)]
     pub return_requested_at: Option<DateTime<Utc>>,
+    #[serde(default)]
+    #[schema(schema_with = requested_by)]
+    pub return_requested_by: Option<String>,
     /// The latest ten corrections of the phone or the address, oldest first.
     #[serde(default)]
     #[schema(required)]

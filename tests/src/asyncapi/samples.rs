@@ -115,6 +115,7 @@ fn full(remittance: Remittance) -> ProgressData {
             on: Some(NaiveDate::default()),
             fee_paise: Paise::new(3_000),
         }),
+        requested_by: Some("portal".into()),
     }
 }
 

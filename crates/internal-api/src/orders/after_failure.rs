@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use domain::schema::open_words;
-use domain::{ApiKeyId, FailureReason, Paise};
+use domain::{ApiKeyId, FailureReason, Paise, RequestedBy};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, OneOfBuilder, Type};
 
 /// Another attempt at a delivery.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -27,6 +27,9 @@ pub struct ReattemptView {
     pub fee_paise: Paise,
     /// When the business asked for it.
     pub requested_at: DateTime<Utc>,
+    #[serde(default)]
+    #[schema(schema_with = requested_by)]
+    pub requested_by: Option<String>,
 }
 
 /// A correction of the phone or the address, without values.
@@ -67,10 +70,20 @@ impl Display for SeenDecision {
 
 /// The schema of a failure's code, or null.
 pub fn reason_code() -> OneOfBuilder {
-    let null = ObjectBuilder::new().schema_type(Type::Null);
     let code = open_words(FailureReason::words(), "A reason.");
-    let description = "Why the delivery failed, as a code; null when the fleet gave none.";
-    OneOfBuilder::new().item(code).item(null).description(Some(description))
+    or_null(code, "Why the delivery failed, as a code; null when the fleet gave none.")
+}
+
+/// The schema of who asked for a decision, or null.
+pub fn requested_by() -> OneOfBuilder {
+    let by = open_words(RequestedBy::words(), "Who asked.");
+    let description = "Who asked for it: a program with your API key, a person in your portal, or the operator's staff for you. Null when unknown, or when nothing is asked for.";
+    or_null(by, description)
+}
+
+fn or_null(words: AnyOfBuilder, description: &str) -> OneOfBuilder {
+    let null = ObjectBuilder::new().schema_type(Type::Null);
+    OneOfBuilder::new().item(words).item(null).description(Some(description))
 }
 
 #[cfg(test)]

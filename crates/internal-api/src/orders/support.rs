@@ -2,7 +2,7 @@
 //! across businesses, evidence of retries, and the packages for integrators.
 
 use chrono::{DateTime, Utc};
-use domain::{ApiKeyId, BusinessId, DeliveryStatus, OrderId, RequestId};
+use domain::{ApiKeyId, BusinessId, DeliveryStatus, OrderId, RequestId, RequestedBy};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -138,9 +138,16 @@ pub struct FoundOrdersPage {
     pub next: Option<OrderId>,
 }
 
-#[derive(Serialize)]
-struct SeenQuery {
+#[derive(Default, Serialize)]
+struct DecisionQuery {
     seen: Option<String>,
+    by: Option<RequestedBy>,
+}
+
+impl DecisionQuery {
+    fn new(seen: Option<SeenDecision>, by: RequestedBy) -> Self {
+        Self { seen: seen.map(|seen| seen.to_string()), by: Some(by) }
+    }
 }
 
 impl OrdersClient {
@@ -160,26 +167,28 @@ impl OrdersClient {
         self.0.send(Method::POST, &path, body).await
     }
 
-    /// `POST /internal/businesses/{id}/orders/{order}/reattempt?seen=` with the caller's optional `{date?, note?}`. With `seen`,
-    /// order-api refuses the request if the order has another decision.
+    /// `POST /internal/businesses/{id}/orders/{order}/reattempt?seen=&by=` with the caller's optional `{date?, note?}`. With
+    /// `seen`, order-api refuses the request if the order has another decision.
     pub async fn reattempt(
         &self,
         business: BusinessId,
         order: &str,
         seen: Option<SeenDecision>,
+        by: RequestedBy,
         body: &Value,
     ) -> Result<OrderView, CallError> {
-        self.after_failure(business, order, ("reattempt", seen), body).await
+        self.after_failure(business, order, ("reattempt", DecisionQuery::new(seen, by)), body).await
     }
 
-    /// `POST /internal/businesses/{id}/orders/{order}/return?seen=`, with `seen` as in [`Self::reattempt`]
+    /// `POST /internal/businesses/{id}/orders/{order}/return?seen=&by=`, with `seen` as in [`Self::reattempt`]
     pub async fn request_return(
         &self,
         business: BusinessId,
         order: &str,
         seen: Option<SeenDecision>,
+        by: RequestedBy,
     ) -> Result<OrderView, CallError> {
-        self.after_failure(business, order, ("return", seen), &Value::Null).await
+        self.after_failure(business, order, ("return", DecisionQuery::new(seen, by)), &Value::Null).await
     }
 
     /// `POST /internal/businesses/{id}/orders/{order}/delivery-details` with the caller's `{phone?, delivery?}`
@@ -189,18 +198,17 @@ impl OrdersClient {
         order: &str,
         body: &Value,
     ) -> Result<OrderView, CallError> {
-        self.after_failure(business, order, ("delivery-details", None), body).await
+        self.after_failure(business, order, ("delivery-details", DecisionQuery::default()), body).await
     }
 
     async fn after_failure(
         &self,
         business: BusinessId,
         order: &str,
-        (call, seen): (&str, Option<SeenDecision>),
+        (call, query): (&str, DecisionQuery),
         body: &Value,
     ) -> Result<OrderView, CallError> {
         let path = ["businesses", &business.to_string(), "orders", order, call];
-        let query = SeenQuery { seen: seen.map(|seen| seen.to_string()) };
         self.0.send_with(Method::POST, &path, &query, body).await
     }
 

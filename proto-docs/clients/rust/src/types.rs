@@ -191,6 +191,7 @@ body! {
         /// Of the attempts that began.
         reattempt_fees_paise: i64,
         return_requested_at: Option<String>,
+        return_requested_by: Option<String>,
         corrections: Vec<Correction>,
         cod_collected_paise: Option<i64>,
         cod_handed_over_paise: Option<i64>,

@@ -1,6 +1,6 @@
 //! A business cancels an order before its pickup.
 
-use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId};
+use domain::{BusinessId, DeliveryStatus, EventKind, Mode, OrderId, RequestedBy};
 use events::ProgressData;
 
 use super::move_order::{MoveError, move_order};
@@ -16,6 +16,7 @@ pub async fn cancel_order(
     mode: Mode,
     id: OrderId,
     reason: Option<String>,
+    by: RequestedBy,
 ) -> Result<Order, MoveError> {
     let cancel = async |conn: &mut _| -> Result<Order, MoveError> {
         let order = orders::lock(conn, business, mode, id).await?.ok_or(MoveError::NotFound)?;
@@ -24,7 +25,7 @@ pub async fn cancel_order(
         }
         let progress = Progress {
             event: EventKind::OrderCancelled,
-            data: ProgressData { reason, ..ProgressData::default() },
+            data: ProgressData { reason, requested_by: Some(by.to_string()), ..ProgressData::default() },
             occurred_at: state.unit.clock.now(),
         };
         move_order(state, conn, order, progress).await

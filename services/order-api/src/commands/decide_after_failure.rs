@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel_async::AsyncPgConnection;
-use domain::{BusinessId, EventKind, Mode, OrderId};
+use domain::{BusinessId, EventKind, Mode, OrderId, RequestedBy};
 use events::{ProgressData, ScheduledAttempt};
 use postgres::StoreError;
 use telemetry::TraceContext;
@@ -30,12 +30,12 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
-/// Records a decision, with a note for the driver and the fee of that moment, and returns the order. The same decision again
-/// changes nothing, and another one replaces it, unless the caller has `seen` another one than the present.
+/// Records a decision, with who made it, a note for the driver and the fee of that moment, and returns the order. The same
+/// decision again changes nothing, and another one replaces it, unless the caller has `seen` another one than the present.
 pub async fn decide_after_failure(
     state: &State,
     (business, mode, id): (BusinessId, Mode, OrderId),
-    decision: Decision,
+    (decision, by): (Decision, RequestedBy),
     note: Option<String>,
     seen: Option<SeenDecision>,
 ) -> Result<Order, DecideError> {
@@ -53,7 +53,7 @@ pub async fn decide_after_failure(
         }
         let now = state.unit.clock.now();
         let fee = decision.fee(&order, state.attempts);
-        order.decided = Some(Decided { decision, at: now, fee });
+        order.decided = Some(Decided { decision, at: now, fee, by: Some(by) });
         order.set_reattempt_note(note.clone());
         order.updated_at = later_than(order.updated_at, now);
         let stored = order.sequence;
@@ -84,15 +84,17 @@ async fn announce(
 
 /// Without the note: it may contain personal data.
 fn event_of(order: &Order, decision: Decision) -> (EventKind, ProgressData) {
+    let requested_by = order.decided.and_then(|decided| decided.by).map(|by| by.to_string());
+    let data = ProgressData { requested_by, ..ProgressData::default() };
     match decision {
         Decision::Reattempt { on } => {
             let fee_paise = order.decided.map(|decided| decided.fee).unwrap_or_default();
             let reattempt = Some(ScheduledAttempt { number: order.next_attempt(), on, fee_paise });
-            (EventKind::OrderReattemptScheduled, ProgressData { reattempt, ..ProgressData::default() })
+            (EventKind::OrderReattemptScheduled, ProgressData { reattempt, ..data })
         }
         Decision::Return => {
             let reason_code = order.reason_code.clone();
-            (EventKind::OrderReturning, ProgressData { reason_code, ..ProgressData::default() })
+            (EventKind::OrderReturning, ProgressData { reason_code, ..data })
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a business decides about a parcel that is with the fleet after a failed attempt: another attempt, or its return.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
-use domain::{DeliveryStatus, EventKind, Mode, Paise, indian_time};
+use domain::{DeliveryStatus, EventKind, Mode, Paise, RequestedBy, indian_time};
 use serde::{Deserialize, Serialize};
 
 use super::Order;
@@ -36,6 +36,9 @@ pub struct Decided {
     /// What was announced. The wallet loses it when the attempt begins. 0 once it is lost and the driver dropped out.
     #[serde(default)]
     pub fee: Paise,
+    /// Unknown of decisions that were stored before this was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<RequestedBy>,
 }
 
 /// What attempts that began have taken from the wallet. It stays taken, whatever follows.
@@ -134,6 +137,10 @@ mod tests {
 
     const ATTEMPTS_MAX: u32 = 3;
 
+    fn free(decision: Decision) -> Decided {
+        Decided { decision, at: DateTime::UNIX_EPOCH, fee: Paise::ZERO, by: None }
+    }
+
     fn after(events: &[EventKind]) -> Order {
         let mut order = placed(25_000);
         for event in events {
@@ -191,7 +198,7 @@ mod tests {
         ] {
             let fee_now = decision.fee(&order, rules(rule));
             assert_eq!(fee_now, Paise::new(fee), "{decision:?}");
-            order.decided = Some(Decided { decision, at: DateTime::UNIX_EPOCH, fee: fee_now });
+            order.decided = Some(Decided { fee: fee_now, ..free(decision) });
         }
         let test = Order { mode: Mode::Test, decided: None, ..order };
         assert_eq!(again.fee(&test, rules(3_000)), Paise::ZERO);
@@ -201,7 +208,7 @@ mod tests {
     fn an_attempt_is_paid_when_it_begins_and_was_asked_for() {
         let failed = [DriverAssigned, OrderPickedUp, OrderFailed];
         let asked = |decision, paise, events: &[EventKind]| Order {
-            decided: Some(Decided { decision, at: DateTime::UNIX_EPOCH, fee: Paise::new(paise) }),
+            decided: Some(Decided { fee: Paise::new(paise), ..free(decision) }),
             ..after(events)
         };
         let again = Decision::Reattempt { on: None };
@@ -228,7 +235,7 @@ mod tests {
         let paid = PaidAttempts::default().and((2, Paise::new(3_000)));
         let fee = Paise::new(3_000);
         for decision in [None, Some(Decision::Return), Some(again)] {
-            let decided = decision.map(|decision| Decided { decision, at: DateTime::UNIX_EPOCH, fee });
+            let decided = decision.map(|decision| Decided { fee, ..free(decision) });
             let order = Order { decided, paid, ..after(&[&begun[..], &[DriverUnassigned]].concat()) };
             assert_eq!(again.fee(&order, rules), Paise::ZERO, "{decision:?}");
             assert_eq!(attempt_to_pay(&order, DriverAssigned), None, "{decision:?}");
@@ -236,7 +243,7 @@ mod tests {
         // The one after it is another attempt.
         let order = Order { paid, ..after(&[&begun[..], &[OrderFailed]].concat()) };
         assert_eq!(again.fee(&order, rules), Paise::new(5_000));
-        let asked = Decided { decision: again, at: DateTime::UNIX_EPOCH, fee };
+        let asked = Decided { fee, ..free(again) };
         let third = attempt_to_pay(&Order { decided: Some(asked), ..order }, DriverAssigned);
         assert_eq!(third, Some((3, fee)));
         assert_eq!(third.map(|due| paid.and(due)), Some(PaidAttempts { latest: 3, fees: Paise::new(6_000) }));
@@ -252,20 +259,23 @@ mod tests {
     fn decisions_are_read_as_they_are_stored() {
         let on = NaiveDate::from_ymd_opt(2026, 2, 1);
         for decision in [Decision::Reattempt { on }, Decision::Reattempt { on: None }, Decision::Return] {
-            let decided = Decided { decision, at: DateTime::UNIX_EPOCH, fee: Paise::new(3_000) };
+            let by = Some(RequestedBy::Operator);
+            let decided = Decided { fee: Paise::new(3_000), by, ..free(decision) };
             let mut stored = serde_json::to_value(decided).unwrap();
+            assert_eq!(stored["by"], "operator");
             assert_eq!(serde_json::from_value::<Decided>(stored.clone()).unwrap(), decided);
-            stored.as_object_mut().unwrap().remove("fee");
-            let free = serde_json::from_value::<Decided>(stored).unwrap();
-            assert_eq!(free, Decided { fee: Paise::ZERO, ..decided }, "as stored before there were fees");
+            for name in ["fee", "by"] {
+                stored.as_object_mut().unwrap().remove(name);
+            }
+            let former = serde_json::from_value::<Decided>(stored).unwrap();
+            assert_eq!(former, free(decision), "as stored before there were fees and authors");
         }
     }
 
     #[test]
     fn another_decision_than_the_seen_one_makes_it_outdated() {
         let at = |seconds| DateTime::from_timestamp(seconds, 0);
-        let decided =
-            |seconds| at(seconds).map(|at| Decided { decision: Decision::Return, at, fee: Paise::ZERO });
+        let decided = |seconds| at(seconds).map(|at| Decided { at, ..free(Decision::Return) });
         for (seen, present, is_outdated) in [
             (None, None, false),
             (at(1), decided(1), false),

@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::{ApiKeyId, BusinessId, KeyScope, Mode, OrderId};
+use domain::{ApiKeyId, BusinessId, KeyScope, Mode, OrderId, RequestedBy};
 use internal_api::orders::{self, OrderView};
 use serde_json::Value;
 use web::{
@@ -46,7 +46,7 @@ pub(super) async fn reattempt(
     let id = integration::parse_id(&id)?;
     let body = read_optional_json(&request, payload).await?;
     let (decision, note) = read_reattempt(&body, state.unit.clock.now())?;
-    decide(&state, (caller.business_id, caller.mode, id), decision, note, None).await
+    decide(&state, (caller.business_id, caller.mode, id), (decision, RequestedBy::ApiKey), note, None).await
 }
 
 /// Request the return of a parcel
@@ -71,7 +71,8 @@ pub(super) async fn request_return(
     no_query(&request)?;
     let id = integration::parse_id(&id)?;
     read_no_fields(&request, payload).await?;
-    decide(&state, (caller.business_id, caller.mode, id), Decision::Return, None, None).await
+    let decided = (Decision::Return, RequestedBy::ApiKey);
+    decide(&state, (caller.business_id, caller.mode, id), decided, None, None).await
 }
 
 /// Correct the address or phone
@@ -100,36 +101,38 @@ pub(super) async fn correct(
     run_correction(&state, (caller.business_id, caller.mode, id), Some(caller.key_id), correction).await
 }
 
-/// `POST /internal/businesses/{business}/orders/{id}/reattempt?seen=`
+/// `POST /internal/businesses/{business}/orders/{id}/reattempt?seen=&by=`
 pub(super) async fn reattempt_of_business(
     state: Data<State>,
     path: Path<(String, String)>,
     request: HttpRequest,
     payload: Payload,
 ) -> Result<Json<OrderView>, ApiError> {
-    let seen = read_seen(&request)?;
+    let (seen, by) = read_decider(&request)?;
     let body = read_optional_json(&request, payload).await?;
     let (decision, note) = read_reattempt(&body, state.unit.clock.now())?;
     let key = key_of(&state, &path).await?;
-    decide(&state, key, decision, note, seen).await
+    decide(&state, key, (decision, by), note, seen).await
 }
 
-/// `POST /internal/businesses/{business}/orders/{id}/return?seen=`
+/// `POST /internal/businesses/{business}/orders/{id}/return?seen=&by=`
 pub(super) async fn return_of_business(
     state: Data<State>,
     path: Path<(String, String)>,
     request: HttpRequest,
 ) -> Result<Json<OrderView>, ApiError> {
-    let seen = read_seen(&request)?;
+    let (seen, by) = read_decider(&request)?;
     let key = key_of(&state, &path).await?;
-    decide(&state, key, Decision::Return, None, seen).await
+    decide(&state, key, (Decision::Return, by), None, seen).await
 }
 
-/// What the caller of the portal saw. The integration API replaces any decision.
-fn read_seen(request: &HttpRequest) -> Result<Option<SeenDecision>, ApiError> {
-    let seen: Option<orders::SeenDecision> =
-        read_query(request, |fields| fields.parsed("seen", "none or the time of a decision"))?;
-    Ok(seen.map(|seen| SeenDecision(seen.0)))
+/// What the caller of the portal saw, and who that is. The integration API replaces any decision.
+fn read_decider(request: &HttpRequest) -> Result<(Option<SeenDecision>, RequestedBy), ApiError> {
+    read_query(request, |fields| {
+        let seen = fields.parsed::<orders::SeenDecision>("seen", "none or the time of a decision");
+        let by = fields.parsed("by", "portal or operator").unwrap_or(RequestedBy::Portal);
+        (seen.map(|seen| SeenDecision(seen.0)), by)
+    })
 }
 
 /// `POST /internal/businesses/{business}/orders/{id}/delivery-details`
@@ -155,7 +158,7 @@ pub(super) async fn key_of(state: &State, path: &(String, String)) -> Result<Key
 async fn decide(
     state: &Data<State>,
     key: Key,
-    decision: Decision,
+    decision: (Decision, RequestedBy),
     note: Option<String>,
     seen: Option<SeenDecision>,
 ) -> Result<Json<OrderView>, ApiError> {

@@ -3,7 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
 use chrono::{DateTime, Utc};
-use domain::{EventKind, FailureReason, KeyScope, Mode, OrderId, TrackingCode};
+use domain::{EventKind, FailureReason, KeyScope, Mode, OrderId, RequestedBy, TrackingCode};
 use internal_api::PageQuery;
 use internal_api::orders::OrderView;
 use serde_json::Value;
@@ -91,7 +91,7 @@ pub(super) async fn cancel(
     no_query(&request)?;
     let id = parse_id(&id)?;
     let reason = cancel_reason(&read_optional_json(&request, payload).await?)?;
-    cancel_by_id(&state, caller.business_id, caller.mode, id, reason).await
+    cancel_by_id(&state, caller.business_id, caller.mode, id, reason, RequestedBy::ApiKey).await
 }
 
 /// Cancels an order, also when the client disconnects.
@@ -101,9 +101,10 @@ pub(super) async fn cancel_by_id(
     mode: Mode,
     id: OrderId,
     reason: Option<String>,
+    by: RequestedBy,
 ) -> Result<Json<OrderView>, ApiError> {
     let running = Data::clone(state);
-    let work = async move { cancel_order(&running, business, mode, id, reason).await };
+    let work = async move { cancel_order(&running, business, mode, id, reason, by).await };
     let cancelled = state.tasks.run(work).await?;
     Ok(Json(views::order_view(&state.tracking_urls, state.attempts, cancelled.map_err(errors::from_cancel)?)))
 }

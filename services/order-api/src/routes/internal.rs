@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json, Path, Payload};
-use domain::OrderId;
+use domain::{OrderId, RequestedBy};
 use internal_api::orders::{
     AcceptedRequest, AnyTestOrder, DecisionFilter, ExceptionKind, ExceptionOrder, ExceptionsPage,
     OrderReference, OrderView,
@@ -57,7 +57,7 @@ pub(super) async fn cancel(
     let business = integration::parse_business(&path.0)?;
     let reason = integration::cancel_reason(&read_optional_json(&request, payload).await?)?;
     let order = integration::find(&state, business, None, &path.1).await?;
-    integration::cancel_by_id(&state, business, order.mode, order.id, reason).await
+    integration::cancel_by_id(&state, business, order.mode, order.id, reason, RequestedBy::Portal).await
 }
 
 pub(super) async fn get(

@@ -30,6 +30,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, rules: AttemptRules, orde
     let reattempt_possible = Decision::Reattempt { on: None }.refusal(&order, rules.max).is_none();
     let reattempt_fee_paise = if reattempt_possible { rules.fee_of_reattempt(&order) } else { Paise::ZERO };
     let (reattempt, return_requested_at) = asked(&order);
+    let return_requested_by = return_requested_at.and(requested_by(&order));
     let corrections = corrections(&order.details).into_iter().map(correction_view).collect();
     let mut details = Arc::unwrap_or_clone(order.details);
     let mut section = |name: &str| details.get_mut(name).map(Value::take).unwrap_or_default();
@@ -63,6 +64,7 @@ pub(super) fn order_view(tracking_urls: &TrackingUrls, rules: AttemptRules, orde
         reattempt_fee_paise,
         reattempt_fees_paise: order.paid.fees,
         return_requested_at,
+        return_requested_by,
         corrections,
         cod_collected_paise: order.cash.collected,
         cod_handed_over_paise: order.cash.handed_over,
@@ -82,14 +84,19 @@ fn correction_view(Corrected { at, key_id, fields }: Corrected) -> CorrectionVie
 /// The attempt and the return that the business asked for: at most one of them.
 fn asked(order: &Order) -> (Option<ReattemptView>, Option<DateTime<Utc>>) {
     match order.decided {
-        Some(Decided { decision: Decision::Reattempt { on }, at: requested_at, fee: fee_paise }) => {
+        Some(Decided { decision: Decision::Reattempt { on }, at: requested_at, fee: fee_paise, .. }) => {
             let number = order.next_attempt();
             let note = order.reattempt_note().map(str::to_owned);
-            (Some(ReattemptView { on, number, note, fee_paise, requested_at }), None)
+            let requested_by = requested_by(order);
+            (Some(ReattemptView { on, number, note, fee_paise, requested_at, requested_by }), None)
         }
         Some(Decided { decision: Decision::Return, at, .. }) => (None, Some(at)),
         None => (None, None),
     }
+}
+
+fn requested_by(order: &Order) -> Option<String> {
+    order.decided.and_then(|decided| decided.by).map(|by| by.to_string())
 }
 
 /// The note of another attempt is shown with that attempt.

@@ -3,6 +3,7 @@
 use chrono::{Days, TimeDelta};
 use demo::clients::{Fleet, Reply};
 use diesel_async::RunQueryDsl;
+use domain::RequestedBy::{Operator, Portal};
 use domain::{Clock, indian_time};
 use internal_api::orders::{OrdersClient, SeenDecision};
 use internal_api::{Peer, PeerOptions};
@@ -236,9 +237,12 @@ async fn a_request_is_an_event_where_the_operator_switched_it_on() -> anyhow::Re
         assert_eq!(kinds, ["order.reattempt_scheduled", "order.returning", "driver.assigned"]);
         assert_eq!(
             moves[0]["data"],
-            json!({ "reattempt": { "number": 2, "on": "2027-01-16", "feePaise": 0 } })
+            json!({ "reattempt": { "number": 2, "on": "2027-01-16", "feePaise": 0 }, "requestedBy": "api_key" })
         );
-        assert_eq!(moves[1]["data"], json!({ "reasonCode": "customer_unreachable" }));
+        assert_eq!(
+            moves[1]["data"],
+            json!({ "reasonCode": "customer_unreachable", "requestedBy": "api_key" })
+        );
         let sequences = "order_events WHERE sequence = 8 AND kind = 'driver.assigned'";
         assert_eq!(service.count(sequences).await, 1, "no gap");
         // Requests alone do not fill the timeline.
@@ -258,12 +262,15 @@ async fn the_portal_decides_too_and_the_note_is_erased() -> anyhow::Result<()> {
     let (business, stranger) = (service.business(FEE * 10), service.business(FEE));
     let portal = portal(&service)?;
     let order = failed(&business, "portal").await?;
-    assert!(portal.reattempt(stranger.id, &order, None, &json!({})).await.is_err());
-    assert!(portal.request_return(stranger.id, &order, None).await.is_err());
+    assert!(portal.reattempt(stranger.id, &order, None, Portal, &json!({})).await.is_err());
+    assert!(portal.request_return(stranger.id, &order, None, Portal).await.is_err());
     let body = json!({ "note": "Ask for Meera" });
-    let asked = portal.reattempt(business.id, &order, None, &body).await?;
-    let note = asked.reattempt.and_then(|reattempt| reattempt.note);
-    assert_eq!(note.as_deref(), Some("Ask for Meera"));
+    let asked = portal.reattempt(business.id, &order, None, Portal, &body).await?;
+    let asked = asked.reattempt.unwrap();
+    assert_eq!(
+        (asked.note.as_deref(), asked.requested_by.as_deref()),
+        (Some("Ask for Meera"), Some("portal"))
+    );
     let phone = json!({ "phone": "+919800000009" });
     assert!(portal.correct_delivery(stranger.id, &order, &phone).await.is_err());
     assert_eq!(
@@ -300,20 +307,25 @@ async fn the_portal_does_not_replace_a_decision_that_it_has_not_seen() -> anyhow
     });
     let wanted = json!({ "date": "2027-01-16" });
     let first = post(&business, &order, "reattempt", wanted.clone()).await?.expect(200)?;
-    let refused = portal.request_return(business.id, &order, saw_none).await.err().unwrap();
+    let refused = portal.request_return(business.id, &order, saw_none, Portal).await.err().unwrap();
     assert_eq!(refused.refusal_code(), Some("decision_changed"), "{refused}");
     assert!(refused.to_string().contains("another attempt on 16 Jan 2027 is requested"), "{refused}");
-    let other = portal.reattempt(business.id, &order, saw_none, &json!({})).await.err().unwrap();
+    let other = portal.reattempt(business.id, &order, saw_none, Portal, &json!({})).await.err().unwrap();
     assert_eq!(other.refusal_code(), Some("decision_changed"), "{other}");
     assert_eq!(view(&business, &order).await?, first, "nothing is replaced");
     // What it wants is requested already.
-    portal.reattempt(business.id, &order, saw_none, &wanted).await?;
+    portal.reattempt(business.id, &order, saw_none, Portal, &wanted).await?;
 
     service.clock.advance(TimeDelta::seconds(1));
-    portal.request_return(business.id, &order, at(&first)).await?;
-    let outdated = portal.reattempt(business.id, &order, at(&first), &json!({})).await.err().unwrap();
+    let back = portal.request_return(business.id, &order, at(&first), Operator).await?;
+    assert_eq!(back.return_requested_by.as_deref(), Some("operator"));
+    let outdated = portal.reattempt(business.id, &order, at(&first), Portal, &json!({})).await.err().unwrap();
     assert_eq!(outdated.refusal_code(), Some("decision_changed"), "{outdated}");
-    post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
+    let by_key = post(&business, &order, "reattempt", json!({})).await?.expect(200)?;
+    assert_eq!(
+        (&by_key["reattempt"]["requestedBy"], &by_key["returnRequestedBy"]),
+        (&json!("api_key"), &Value::Null)
+    );
     Ok(())
 }
 

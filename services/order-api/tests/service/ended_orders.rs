@@ -6,6 +6,7 @@ use domain::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::after_failure::portal;
 use crate::business::Business;
 use crate::harness::{OrderApi, text};
 
@@ -35,6 +36,38 @@ async fn no_cash_is_awaited_and_the_refund_is_shown() -> anyhow::Result<()> {
         let after = view(&business, order).await?;
         assert_eq!((&after["codStatus"], &after["refundedPaise"]), (&json!("not_applicable"), &refunded));
         assert_eq!(after["feeChargedPaise"], before["feeChargedPaise"]);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_timeline_says_who_cancelled() -> anyhow::Result<()> {
+    let service = OrderApi::start().await;
+    let business = service.business(FEE * 10);
+    let [by_key, by_person, by_fleet] = [
+        business.place("by-key").await?,
+        business.place("by-person").await?,
+        business.place("by-fleet").await?,
+    ];
+    let cancel = format!("/{by_key}/cancel");
+    business
+        .live()?
+        .call(Method::POST, &cancel, Some(&json!({ "reason": "sold out" })))
+        .await?
+        .expect(200)?;
+    portal(&service)?.cancel(business.id, &by_person, &json!({})).await?;
+    business.fleet.drive(&by_fleet, &["order.cancelled"], 0).await?;
+    for (order, data) in [
+        (by_key, json!({ "reason": "sold out", "requestedBy": "api_key" })),
+        (by_person, json!({ "requestedBy": "portal" })),
+        (by_fleet, json!({})),
+    ] {
+        let timeline =
+            business.live()?.call(Method::GET, &format!("/{order}/events"), None).await?.expect(200)?;
+        let entries = timeline["data"].as_array().into_iter().flatten();
+        let cancelled: Vec<_> = entries.filter(|entry| entry["event"] == "order.cancelled").collect();
+        let told: Vec<_> = cancelled.iter().filter(|entry| entry["type"] == "status").collect();
+        assert_eq!((told.len(), &told[0]["data"]), (1, &data), "{order}");
     }
     Ok(())
 }

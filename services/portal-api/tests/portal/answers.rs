@@ -95,6 +95,7 @@ pub(crate) fn order() -> OrderView {
         reattempt_fee_paise: Paise::ZERO,
         reattempt_fees_paise: Paise::ZERO,
         return_requested_at: None,
+        return_requested_by: None,
         corrections: Vec::new(),
         cod_collected_paise: None,
         cod_handed_over_paise: None,

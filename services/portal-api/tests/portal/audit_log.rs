@@ -69,6 +69,7 @@ async fn requests_about_failed_deliveries_name_the_day_the_code_and_the_fields()
         note: Some("12 MG Road".to_owned()),
         fee_paise: Paise::ZERO,
         requested_at: at(),
+        requested_by: None,
     });
     let again = json!({ "date": "2026-01-09", "reasonCode": "wrong_address" });
     for (call, body, details) in [

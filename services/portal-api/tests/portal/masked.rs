@@ -56,6 +56,7 @@ fn order() -> OrderView {
             note: Some(format!("call {PHONE}")),
             fee_paise: Paise::ZERO,
             requested_at: at(),
+            requested_by: Some("portal".to_owned()),
         }),
         ..answers::order()
     }

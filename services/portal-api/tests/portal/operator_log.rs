@@ -206,6 +206,7 @@ async fn what_the_staff_asks_for_after_a_failure_is_in_both_logs() {
         portal.peers.answer(format!("POST /order-api/internal/{of}"), 200, answer_of(&answers::order()));
         let asked = asha.press(&format!("/v1/operator/{of}")).await;
         assert_eq!((asked.status, &asked.body["id"]), (200, &json!(ORDER)), "{asked:?}");
+        assert_eq!(portal.peers.asked(&format!("POST /order-api/internal/{of}"))[0].query, "by=operator");
         let written = lines(&portal, &format!("&action={action}&actor=asha@carrier.example")).await;
         assert_eq!((written.len(), &written[0]["target"]["id"]), (1, &json!(ORDER)), "{call}");
         let seen = owner.client.get(&format!("/v1/portal/audit-log?action={action}")).await;

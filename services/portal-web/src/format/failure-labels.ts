@@ -14,6 +14,18 @@ const FAILURE_REASONS: Record<string, string> = {
   other: "Other reason",
 };
 
+/** Who asked for something about an order. The audit logs name people. */
+const REQUESTED_BY: Record<string, string> = {
+  api_key: "with an API key",
+  portal: "by a person in the portal",
+  operator: "by the operator",
+};
+
+/** Nothing for what an older release stored, and for a word that a later one adds. */
+export function requestedBy(word: string | null | undefined): string | undefined {
+  return word ? REQUESTED_BY[word] : undefined;
+}
+
 /** A code that a later release adds is shown in its own words. */
 export function failureReason(code: string): string {
   return FAILURE_REASONS[code] ?? code.replaceAll("_", " ");

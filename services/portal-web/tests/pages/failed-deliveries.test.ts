@@ -52,6 +52,7 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
   await expect(
     failure.getByText("Attempt 2 is requested as soon as possible: Ring at the gate"),
   ).toBeVisible();
+  await expect(failure.getByText(/^Requested .+ by a person in the portal\.$/)).toBeVisible();
 
   await report(order.id, "driver.assigned", { eventId: `${order.id}-again` });
   await expect(page.getByRole("status", { name: "Status" }).getByText("Driver assigned")).toBeVisible();
@@ -177,7 +178,7 @@ test("a decision that came while the dialog was open is not replaced", async ({ 
   await operator("POST", `${decide}/return`, {});
   await question.getByRole("button", { name: "Request attempt" }).click();
   await expect(question.getByText("Changed since you looked: the return is requested.")).toBeVisible();
-  await expect(page.getByText("The return was requested")).toBeVisible();
+  await expect(page.getByText(/^The return was requested .+ by the operator\.$/)).toBeVisible();
   // The order that is shown behind the dialog now is not the one that it was opened with.
   await question.getByRole("button", { name: "Request attempt" }).click();
   await expect(question.getByText("Changed since you looked: the return is requested.")).toBeVisible();

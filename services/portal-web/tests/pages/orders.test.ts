@@ -332,7 +332,8 @@ test("an order is cancelled with a reason, after confirmation", async ({ visit }
   await question.getByRole("button", { name: "Cancel order" }).click();
   await expect(page.getByRole("status", { name: "Status" }).getByText("Cancelled")).toBeVisible();
   const timeline = page.getByRole("list", { name: "Timeline" }).getByRole("listitem");
-  await expect(timeline.filter({ hasText: "Order cancelled" }).getByText("Out of stock")).toBeVisible();
+  const cancelled = timeline.filter({ hasText: "Order cancelled" });
+  await expect(cancelled.getByText("Out of stock · by a person in the portal")).toBeVisible();
   const outcome = page.getByRole("region", { name: "Outcome" }).getByRole("heading");
   await expect(outcome).toHaveText(/^Cancelled on \d.*: Out of stock$/);
 });

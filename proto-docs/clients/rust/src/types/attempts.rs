@@ -23,6 +23,7 @@ body! {
         note: Option<String>,
         fee_paise: i64,
         requested_at: String,
+        requested_by: Option<String>,
     }
     /// The records of all attempts of an order, for disputes.
     OrderEvidence {

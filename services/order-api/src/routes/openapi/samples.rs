@@ -5,8 +5,8 @@ use anyhow::{Context, anyhow};
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     ApiKeyId, BusinessId, Clock, DeliveryState, EndpointId, Entropy, EventId, EventKind, EvidencePlace,
-    FailureReason, Mode, OrderId, Paise, PaymentType, RecipientRelation, RequestId, TrackingCode, TransferId,
-    WebhookDeliveryId,
+    FailureReason, Mode, OrderId, Paise, PaymentType, RecipientRelation, RequestId, RequestedBy,
+    TrackingCode, TransferId, WebhookDeliveryId,
 };
 use events::{Driver, ProgressData};
 use internal_api::wallet::EntryView;
@@ -159,6 +159,7 @@ impl Samples {
             decision,
             at: order.updated_at,
             fee: decision.fee(&order, ATTEMPTS),
+            by: Some(RequestedBy::ApiKey),
         });
         order
     }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use domain::{
     CodStatus, DeliveryStatus, EventId, EventKind, EvidencePlace, FailureReason, Mode, OrderId, Paise,
-    RecipientRelation,
+    RecipientRelation, RequestedBy,
 };
 use events::{Evidence, OrderSnapshot, ProgressData, ScheduledAttempt, WalletLowBalance};
 use serde::Serialize;
@@ -89,15 +89,17 @@ fn description(kind: EventKind) -> &'static str {
             "The delivery failed: `data.reason` says why, until it is erased, and `data.reasonCode` if the fleet gave one. \
              `data.evidence` is as with `order.delivered`."
         }
-        EventKind::OrderCancelled => "The order was cancelled: `data.reason` says why, if one was given.",
+        EventKind::OrderCancelled => {
+            "The order was cancelled: `data.reason` says why, if one was given, and `data.requestedBy` who asked, unless the fleet cancelled."
+        }
         EventKind::OrderReturned => "You have the parcel back.",
         EventKind::OrderReattemptScheduled => {
-            "You asked for another attempt: `data.reattempt` has its number, and its day if you chose one. \
-             Your operator may not have switched this event on."
+            "You asked for another attempt: `data.reattempt` has its number, and its day if you chose one; \
+             `data.requestedBy` says who asked. Your operator may not have switched this event on."
         }
         EventKind::OrderReturning => {
-            "You asked for the parcel: `data.reasonCode` says why the delivery failed, if the fleet gave a code. \
-             Your operator may not have switched this event on."
+            "You asked for the parcel: `data.reasonCode` says why the delivery failed, if the fleet gave a code; \
+             `data.requestedBy` says who asked. Your operator may not have switched this event on."
         }
         EventKind::CodCollected => "The driver collected the cash.",
         EventKind::CodHandedOver => "The driver handed the cash over.",
@@ -223,15 +225,18 @@ fn further(samples: &Samples) -> [Sample; 9] {
     let returning = [DriverAssigned, OrderPickedUp, OrderFailed, OrderReturning];
     let on = NaiveDate::from_ymd_opt(2026, 2, 3);
     let attempt = ScheduledAttempt { number: 2, on, fee_paise: Paise::new(3_000) };
-    let attempt = ProgressData { reattempt: Some(attempt), ..ProgressData::default() };
+    let by = |by: RequestedBy| ProgressData { requested_by: Some(by.to_string()), ..ProgressData::default() };
+    let attempt = ProgressData { reattempt: Some(attempt), ..by(RequestedBy::Portal) };
     let code = FailureReason::CustomerRefused.to_string();
-    let refused = ProgressData { reason_code: Some(code), ..ProgressData::default() };
+    let refused = ProgressData { reason_code: Some(code), ..by(RequestedBy::Portal) };
+    let cancelled =
+        ProgressData { reason: Some(samples::CANCEL_REASON.to_owned()), ..by(RequestedBy::ApiKey) };
     let cash = ProgressData { cod_amount_paise: Some(Paise::new(154_800)), ..ProgressData::default() };
     let none = ProgressData::default();
     [
         ("unassigned", &[DriverAssigned, DriverUnassigned][..], none.clone()),
         ("out_for_delivery", &way[..3], none),
-        ("cancelled", &[OrderCancelled][..], because(samples::CANCEL_REASON)),
+        ("cancelled", &[OrderCancelled][..], cancelled),
         ("reattempt_scheduled", &rescheduled[..], attempt),
         ("returning", &returning[..], refused),
         ("returned", &returned[..], because("The customer refused the parcel")),

@@ -2,7 +2,7 @@
 //! a postal address or a request body.
 
 use chrono::{DateTime, Utc};
-use domain::{AccountId, AuditEntryId, OrderId, RequestId, StaffId, UserId};
+use domain::{AccountId, AuditEntryId, OrderId, RequestId, RequestedBy, StaffId, UserId};
 use identity::{Account, CallerAddress};
 use serde_json::{Map, Value, json};
 use strum::{Display, IntoStaticStr};
@@ -78,6 +78,14 @@ impl Author {
         match &self.actor {
             Actor::Operator(caller) => caller.actor.staff(),
             Actor::User { .. } | Actor::System => None,
+        }
+    }
+
+    /// What order-api keeps of them.
+    pub(crate) fn requested_by(&self) -> RequestedBy {
+        match &self.actor {
+            Actor::Operator(_) => RequestedBy::Operator,
+            Actor::User { .. } | Actor::System => RequestedBy::Portal,
         }
     }
 

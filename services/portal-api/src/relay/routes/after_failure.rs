@@ -110,8 +110,8 @@ async fn ask_again(
     (order, seen): (OrderId, Option<SeenDecision>),
     body: Value,
 ) -> Result<HttpResponse, ApiError> {
-    let orders = state.peers.orders.clone();
-    let call = async move { orders.reattempt(business, &order.to_string(), seen, &body).await };
+    let (orders, by) = (state.peers.orders.clone(), author.requested_by());
+    let call = async move { orders.reattempt(business, &order.to_string(), seen, by, &body).await };
     let event = move |asked: &OrderView| {
         let on = asked.reattempt.as_ref().and_then(|reattempt| reattempt.on);
         AuditEvent::new(Action::OrderReattemptRequested)
@@ -180,8 +180,8 @@ async fn ask_back(
     author: Author,
     (order, seen): (OrderId, Option<SeenDecision>),
 ) -> Result<HttpResponse, ApiError> {
-    let orders = state.peers.orders.clone();
-    let call = async move { orders.request_return(business, &order.to_string(), seen).await };
+    let (orders, by) = (state.peers.orders.clone(), author.requested_by());
+    let call = async move { orders.request_return(business, &order.to_string(), seen, by).await };
     let event = move |asked: &OrderView| {
         AuditEvent::new(Action::OrderReturnRequested)
             .on(Target::new(TargetKind::Order, order).labelled(&asked.order_reference))

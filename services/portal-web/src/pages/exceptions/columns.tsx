@@ -7,7 +7,7 @@ import type { Column } from "../../components/data-table";
 import { DenseCard } from "../../components/dense-card";
 import { Money } from "../../components/money";
 import { Time } from "../../components/time";
-import { dayInWords, failureReason } from "../../format/failure-labels";
+import { dayInWords, failureReason, requestedBy } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
 import { DeliveryBadge, ListedStatus } from "../orders/order-badges";
 import { Phone } from "../orders/order-parties";
@@ -121,7 +121,8 @@ function Why({ order }: { order: Order }) {
       {reasonOf(order)}
       {askedAt && (
         <Text size="xs" c="dimmed">
-          {reported(order)}. Asked for <Time at={askedAt} />
+          {reported(order)}. Asked for <Time at={askedAt} />{" "}
+          {requestedBy(order.reattempt?.requestedBy ?? order.returnRequestedBy)}
         </Text>
       )}
       {failedAttempts > 0 && (

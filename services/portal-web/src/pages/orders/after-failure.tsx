@@ -6,7 +6,7 @@ import { ApiFailure } from "../../api/failure";
 import type { Order } from "../../api/orders";
 import { ConfirmButton } from "../../components/confirm-button";
 import { Time } from "../../components/time";
-import { dayInWords, failureReason, reattemptFee } from "../../format/failure-labels";
+import { dayInWords, failureReason, reattemptFee, requestedBy } from "../../format/failure-labels";
 import { formatPaise } from "../../format/money";
 import { sentence } from "../../format/order-labels";
 import { awaitsDecision } from "./next-events";
@@ -70,6 +70,7 @@ function whyNotAgain({ personalDataErasedAt }: Order): string {
 
 function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
   const { reattempt, returnRequestedAt } = order;
+  const by = requestedBy(reattempt?.requestedBy ?? order.returnRequestedBy);
   if (reattempt) {
     return (
       <>
@@ -78,6 +79,11 @@ function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
           {reattempt.on ? ` for ${dayInWords(reattempt.on)}` : " as soon as possible"}
           {reattempt.note ? `: ${reattempt.note}` : "."}
         </Text>
+        {by && (
+          <Text>
+            Requested <Time at={reattempt.requestedAt} /> {by}.
+          </Text>
+        )}
         {reattempt.feePaise > 0 && <Text>{reattemptFee(reattempt.feePaise, order.reattemptFeesPaise)}</Text>}
       </>
     );
@@ -85,7 +91,8 @@ function Asked({ order, canDecide }: { order: Order; canDecide: boolean }) {
   if (returnRequestedAt) {
     return (
       <Text>
-        The return was requested <Time at={returnRequestedAt} />.
+        The return was requested <Time at={returnRequestedAt} />
+        {by && ` ${by}`}.
       </Text>
     );
   }

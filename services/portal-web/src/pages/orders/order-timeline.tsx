@@ -6,6 +6,7 @@ import { Money } from "../../components/money";
 import { correctedFields } from "../../format/corrected-fields";
 import { formatDay } from "../../format/day";
 import { eventLabel } from "../../format/event-labels";
+import { requestedBy } from "../../format/failure-labels";
 import { DELIVERY_STATUSES, sentence } from "../../format/order-labels";
 import { formatDate } from "../../format/time";
 import classes from "./timeline.module.css";
@@ -72,6 +73,9 @@ function StatusItem({
   transferPath,
 }: { entry: StatusEntry } & Pick<OrderTimelineProps, "transferPath">) {
   const isCash = entry.event.startsWith("cod.");
+  const data = entry.data as unknown as EventData;
+  const detail = statusDetail(data, transferPath);
+  const by = requestedBy(data.requestedBy);
   return (
     <Item
       tone={isCash ? "good" : DELIVERY_STATUSES[entry.status].tone}
@@ -79,7 +83,13 @@ function StatusItem({
       at={entry.recordedAt}
       strong
     >
-      {statusDetail(entry.data as unknown as EventData, transferPath)}
+      {detail && by ? (
+        <>
+          {detail} · {by}
+        </>
+      ) : (
+        (detail ?? (by && sentence(by)))
+      )}
     </Item>
   );
 }
@@ -92,6 +102,8 @@ interface EventData {
   driver?: { name?: string | null; vehicle?: string | null } | null;
   /** The attempt that the business asked for. */
   reattempt?: { number: number; on?: string | null } | null;
+  /** Of what the business or the operator asked for. */
+  requestedBy?: string | null;
 }
 
 function statusDetail(data: EventData, transferPath: OrderTimelineProps["transferPath"]): ReactNode {
