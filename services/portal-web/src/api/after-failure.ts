@@ -1,6 +1,6 @@
 import { type QueryKey, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
-import { type Order, ordersKey } from "./orders";
+import { cancelOrder, type Order, ordersKey } from "./orders";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -10,11 +10,13 @@ export type ExceptionKind = keyof Schemas["ExceptionCounts"];
 export type DecisionFilter = "asked" | "none" | "pending";
 export type Correction = Schemas["CorrectDelivery"];
 
-/** The attempt or the return that is asked for. */
+/** What is asked for: an attempt or the return, or the end of an order before its pickup. */
 export interface Decision {
-  action: "reattempt" | "return";
+  action: "reattempt" | "return" | "cancel";
   date?: string;
   note?: string;
+  /** Of a cancellation. */
+  reason?: string;
   /** The decision that the person saw, so that a newer one is not replaced. */
   seen?: string;
 }
@@ -28,6 +30,8 @@ function seenOf({ reattempt, returnRequestedAt }: Order): string {
 export interface Decider<One extends Order = Order> {
   /** Repeating a decision has no effect. */
   decide: (order: One, decision: Decision) => Promise<unknown>;
+  /** What they can ask for, by the kind of the orders. */
+  actions: Record<ExceptionKind, Decision["action"][]>;
   /** What a decision changes. */
   changes: QueryKey;
 }
@@ -47,11 +51,13 @@ export function useExceptions(kind: ExceptionKind, decision: DecisionFilter | un
 
 /** About the orders of the own business. */
 export const OWN_DECIDER: Decider = {
-  decide: ({ id }, { action, date, note, seen }) => {
+  decide: ({ id }, { action, date, note, reason, seen }) => {
+    if (action === "cancel") return cancelOrder(id, reason?.trim() ?? "");
     const params = { path: { id }, query: { seen } };
     if (action === "return") return answer(api.POST("/v1/portal/orders/{id}/return", { params }));
     return answer(api.POST("/v1/portal/orders/{id}/reattempt", { params, body: { date, note } }));
   },
+  actions: { failed: ["reattempt", "return"], unassigned: ["cancel"], stuck: ["cancel"] },
   changes: ordersKey,
 };
 

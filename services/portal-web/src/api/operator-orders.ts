@@ -120,11 +120,13 @@ export const STAFF_DECIDER: Decider<OfBusiness> = {
     if (action === "return") {
       return operatorAnswer(api.POST("/v1/operator/businesses/{id}/orders/{order}/return", { params }));
     }
+    if (action === "cancel") return Promise.reject(new Error("the staff cancels no orders"));
     const body = { date, note };
     return operatorAnswer(
       api.POST("/v1/operator/businesses/{id}/orders/{order}/reattempt", { params, body }),
     );
   },
+  actions: { failed: ["reattempt", "return"], unassigned: [], stuck: [] },
   changes: operatorKey,
 };
 

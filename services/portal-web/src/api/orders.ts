@@ -216,13 +216,15 @@ export function useSimulate(id: string) {
   );
 }
 
-export function useCancelOrder(id: string) {
-  return useOrderChange(id, (reason: string) =>
-    answer(
-      api.POST("/v1/portal/orders/{id}/cancel", {
-        params: { path: { id } },
-        body: reason === "" ? {} : { reason },
-      }),
-    ),
+export function cancelOrder(id: string, reason: string) {
+  return answer(
+    api.POST("/v1/portal/orders/{id}/cancel", {
+      params: { path: { id } },
+      body: reason === "" ? {} : { reason },
+    }),
   );
+}
+
+export function useCancelOrder(id: string) {
+  return useOrderChange(id, (reason: string) => cancelOrder(id, reason));
 }

@@ -152,6 +152,37 @@ test("failed deliveries are decided about together, after a preview", async ({ p
   await expect(row(page, "Live orders", "many-2").getByText("Another attempt soon")).toBeVisible();
 });
 
+test("orders without a driver are cancelled together, after a preview", async ({ page }) => {
+  const key = await openLive(page, await newBusiness(page, "No drivers"));
+  await placeOrder(key, "alone-1");
+  const taken = await placeOrder(key, "alone-2");
+  // A test does not wait for half an hour: the list has the orders at once.
+  await page.route("**/v1/portal/exceptions?*kind=unassigned*", async (route) => {
+    const listed = await (await route.fetch()).json();
+    const url = new URL("/v1/portal/orders?mode=live&status=created", route.request().url()).href;
+    const { data } = await (await route.fetch({ url })).json();
+    return route.fulfill({ json: { ...listed, data } });
+  });
+  await page.goto("/exceptions?kind=unassigned");
+  await page.getByLabel("Select all").check();
+  await page.getByRole("button", { name: "Cancel orders" }).click();
+  const dialog = page.getByRole("dialog", { name: "Cancel orders" });
+  await expect(dialog.getByText("Cancels 2 orders. The delivery fees, ₹98.00 in all,")).toBeVisible();
+  await dialog.getByLabel("Reason").fill("no driver came");
+  await check(page, "exceptions-cancel", { bothSizes: true });
+  await report(taken.id, "driver.assigned");
+  await report(taken.id, "order.picked_up");
+  await dialog.getByRole("button", { name: "Cancel 2 orders" }).click();
+  await expect(dialog.getByText("1 of 2 cancelled.")).toBeVisible();
+  await expect(
+    dialog.getByText("alone-2: The order can no longer be cancelled: it is picked_up."),
+  ).toBeVisible();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await expect(row(page, "No driver", "alone-1")).toHaveCount(0);
+  await page.goto("/orders?mode=live");
+  await expect(row(page, "Live orders", "alone-1").getByText("Cancelled")).toBeVisible();
+});
+
 test("a decision that came during the preview is not replaced", async ({ page }) => {
   const business = await newBusiness(page, "Seen before");
   const key = await openLive(page, business);

@@ -1,6 +1,7 @@
 // Which orders a request can be made for: the rules of the server, for the preview. The server decides.
 import type { Decision } from "../../api/after-failure";
 import type { Order } from "../../api/orders";
+import { canCancel } from "../orders/next-events";
 
 export interface Refused<One extends Order = Order> {
   order: One;
@@ -11,11 +12,16 @@ export function decidable<One extends Order>(action: Decision["action"], orders:
   const possible: One[] = [];
   const refused: Refused<One>[] = [];
   for (const order of orders) {
-    const why = action === "reattempt" ? whyNotAgain(order, attemptsMax) : null;
+    const why = whyNot(action, order, attemptsMax);
     if (why === null) possible.push(order);
     else refused.push({ order, why });
   }
   return { possible, refused };
+}
+
+function whyNot(action: Decision["action"], order: Order, attemptsMax: number): string | null {
+  if (action === "reattempt") return whyNotAgain(order, attemptsMax);
+  return action === "cancel" && !canCancel(order) ? "Its driver has the parcel." : null;
 }
 
 function whyNotAgain(order: Order, attemptsMax: number): string | null {

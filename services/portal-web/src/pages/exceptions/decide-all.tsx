@@ -7,8 +7,30 @@ import { Dialog, DialogStep } from "../../components/dialog";
 import { DialogActions } from "../../components/dialog-actions";
 import { reattemptFee } from "../../format/failure-labels";
 import { formatPaise } from "../../format/money";
+import { CancelReason } from "../orders/cancel-order";
 import { dayError, ReattemptFields } from "../orders/reattempt-fields";
 import { decidable, type Refused } from "./decidable";
+
+interface Words {
+  title: string;
+  /** Before the number of orders. */
+  acts: string;
+  done: string;
+  confirm: (count: number) => string;
+}
+
+const REQUEST = { done: "requested", confirm: (count: number) => `Request for ${count}` };
+
+export const ACTIONS: Record<Decision["action"], Words> = {
+  reattempt: { ...REQUEST, title: "Attempt again", acts: "Requests another attempt of" },
+  return: { ...REQUEST, title: "Request return", acts: "Requests the return of" },
+  cancel: {
+    title: "Cancel orders",
+    acts: "Cancels",
+    done: "cancelled",
+    confirm: (count) => `Cancel ${count} ${orderWord(count)}`,
+  },
+};
 
 interface DecideAllProps<One extends Order> {
   action: Decision["action"];
@@ -18,7 +40,7 @@ interface DecideAllProps<One extends Order> {
   onClose: () => void;
 }
 
-/** Asks for another attempt or the return of several orders: a preview first, then what came out. */
+/** Does the same about several orders: a preview first, then what came out. */
 export function DecideAll<One extends Order>({
   action,
   decider,
@@ -31,22 +53,18 @@ export function DecideAll<One extends Order>({
   const [decision, setDecision] = useState<Decision>({ action });
   const decide = useDecideAll(decider);
   const count = possible.length;
-  const what = action === "reattempt" ? "another attempt" : "the return";
+  const { title, acts, done, confirm } = ACTIONS[action];
   const act = () => decide.mutate({ orders: possible, decision });
   return (
-    <Dialog
-      opened
-      onClose={() => decide.isPending || onClose()}
-      title={<Text fw={600}>{action === "reattempt" ? "Attempt again" : "Request return"}</Text>}
-    >
+    <Dialog opened onClose={() => decide.isPending || onClose()} title={<Text fw={600}>{title}</Text>}>
       {decide.data ? (
         <DialogStep key="outcome">
           <Stack>
             <Text role="status">
-              {count - decide.data.size} of {count} requested.
+              {count - decide.data.size} of {count} {done}.
             </Text>
             <Refusals
-              title="Not requested"
+              title={`Not ${done}`}
               refused={possible
                 .filter(({ id }) => decide.data.has(id))
                 .map((order) => ({ order, why: asFailure(decide.data.get(order.id)).message }))}
@@ -59,20 +77,28 @@ export function DecideAll<One extends Order>({
       ) : (
         <Stack>
           <Text>
-            {count === 0 ? "Nothing can be requested." : `Requests ${what} of ${count} ${orderWord(count)}.`}{" "}
-            {count > 0 && (action === "reattempt" ? feesOf(possible) : "The fees are not refunded.")}
+            {count === 0
+              ? `Nothing can be ${done}.`
+              : `${acts} ${count} ${orderWord(count)}. ${feesOf(action, possible)}`}
           </Text>
           <Refusals title="Left out" refused={refused} />
           {action === "reattempt" && count > 0 && (
             <ReattemptFields decision={decision} onChange={setDecision} />
           )}
+          {action === "cancel" && count > 0 && (
+            <CancelReason
+              value={decision.reason ?? ""}
+              onChange={(reason) => setDecision({ ...decision, reason })}
+            />
+          )}
           <DialogActions
             isPending={decide.isPending}
             disabled={count === 0 || dayError(decision) !== null}
             onCancel={onClose}
+            cancel={action === "cancel" ? "Keep orders" : undefined}
             onAct={act}
           >
-            {`Request for ${count}`}
+            {confirm(count)}
           </DialogActions>
         </Stack>
       )}
@@ -80,7 +106,19 @@ export function DecideAll<One extends Order>({
   );
 }
 
-function feesOf(orders: Order[]): string {
+/** What becomes of the fees, and what else to know before. */
+function feesOf(action: Decision["action"], orders: Order[]): string {
+  if (action === "return") return "The fees are not refunded.";
+  return action === "cancel" ? refundOf(orders) : feesOfAttempts(orders);
+}
+
+function refundOf(orders: Order[]): string {
+  const paise = orders.reduce((sum, { feeChargedPaise }) => sum + feeChargedPaise, 0);
+  const fees = `The delivery fees, ${formatPaise(paise)} in all, are refunded to your wallet.`;
+  return `${fees} An order that a driver takes meanwhile is cancelled too. This cannot be undone.`;
+}
+
+function feesOfAttempts(orders: Order[]): string {
   const paise = orders.reduce((sum, { reattemptFeePaise }) => sum + reattemptFeePaise, 0);
   const taken = orders.reduce((sum, { reattemptFeesPaise }) => sum + reattemptFeesPaise, 0);
   if (paise === 0) return reattemptFee(0, taken);

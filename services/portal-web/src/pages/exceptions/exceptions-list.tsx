@@ -5,7 +5,7 @@ import type { Decider, Decision, DecisionFilter, ExceptionKind, Exceptions } fro
 import type { Order } from "../../api/orders";
 import { type Column, DataTable } from "../../components/data-table";
 import { EmptyState } from "../../components/empty-state";
-import { DecideAll } from "./decide-all";
+import { ACTIONS, DecideAll } from "./decide-all";
 import classes from "./exceptions.module.css";
 
 const KIND_LABELS: Record<ExceptionKind, string> = {
@@ -96,10 +96,11 @@ interface ExceptionsListProps<One extends Order> {
   none: string;
 }
 
-/** Orders of one kind. Failed deliveries can be selected, to decide about them together. */
+/** Orders of one kind. If the reader can do something about them, they can be selected, to do it together. */
 export function ExceptionsList<One extends Order>(props: ExceptionsListProps<One>) {
   const { kind, page, isLoading, columns, card, none } = props;
-  const decider = kind === "failed" ? props.decider : undefined;
+  const actions = props.decider?.actions[kind] ?? [];
+  const decider = actions.length > 0 ? props.decider : undefined;
   const [selected, setSelected] = useState<string[]>([]);
   const [action, setAction] = useState<Decision["action"] | null>(null);
   const rows = page?.data ?? [];
@@ -129,17 +130,17 @@ export function ExceptionsList<One extends Order>(props: ExceptionsListProps<One
             indeterminate={chosen.length > 0 && chosen.length < rows.length}
             onChange={(event) => setSelected(event.currentTarget.checked ? rows.map(({ id }) => id) : [])}
           />
-          <Button size="xs" disabled={chosen.length === 0} onClick={() => setAction("reattempt")}>
-            Attempt again
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            disabled={chosen.length === 0}
-            onClick={() => setAction("return")}
-          >
-            Request return
-          </Button>
+          {actions.map((name) => (
+            <Button
+              key={name}
+              size="xs"
+              variant={name === "reattempt" ? "filled" : "default"}
+              disabled={chosen.length === 0}
+              onClick={() => setAction(name)}
+            >
+              {ACTIONS[name].title}
+            </Button>
+          ))}
         </Group>
       )}
       <DataTable
