@@ -29,6 +29,6 @@ pub enum RequestedBy {
 
 impl RequestedBy {
     pub fn words() -> impl Iterator<Item = &'static str> {
-        Self::VARIANTS.iter().map(|by| (*by).into())
+        Self::VARIANTS.iter().map(|by| -> &'static str { (*by).into() })
     }
 }
