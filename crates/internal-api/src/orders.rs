@@ -177,8 +177,12 @@ pub struct MoneyView {
     pub id: TransferId,
     #[schema(schema_with = money_kind)]
     pub kind: String,
-    /// Negative when money leaves the wallet.
+    /// Negative when money leaves the wallet. Zero for what is owed of the fee of another attempt.
     pub amount_paise: Paise,
+    /// How much more the business owes. All amounts less all that is owed are what the order cost.
+    #[serde(default)]
+    #[schema(required)]
+    pub owed_paise: Paise,
     /// The balance of the wallet after this transfer.
     pub balance_after_paise: Paise,
     /// When the wallet posted it.
@@ -262,7 +266,9 @@ fn scenario() -> ObjectBuilder {
 }
 
 fn money_kind() -> AnyOfBuilder {
-    open_words(["delivery_fee", "operator_debit", "refund"], "Why the money moved.")
+    let kinds = ["delivery_fee", "operator_debit", "operator_debit_shortfall", "refund"];
+    let description = "Why the money moved. `operator_debit` takes the fee of another attempt; `operator_debit_shortfall` is what is owed of it.";
+    open_words(kinds, description)
 }
 
 fn sources() -> ArrayBuilder {

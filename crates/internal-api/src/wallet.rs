@@ -311,7 +311,8 @@ impl WalletClient {
         self.0.send(Method::PUT, &["wallets", &business.to_string(), "threshold"], body).await
     }
 
-    /// `GET /internal/wallets/{business}/orders/{order}/entries`, oldest first: the order's fees and its refund
+    /// `GET /internal/wallets/{business}/orders/{order}/entries`, oldest first: the order's fees, what
+    /// is owed of them, and its refund
     pub async fn entries_of_order(
         &self,
         business: BusinessId,

@@ -159,6 +159,7 @@ fn money_view(line: EntryView) -> MoneyView {
         id: line.transfer_id,
         kind: line.kind,
         amount_paise: line.amount_paise,
+        owed_paise: line.owed_paise,
         balance_after_paise: line.balance_after_paise,
         recorded_at: line.created_at,
     }

@@ -93,6 +93,25 @@ test("a fee that was taken stays taken, and is not announced again", async ({ pa
   const question = page.getByRole("dialog", { name: "Attempt this delivery again?" });
   await expect(question.getByText("It takes no further fee.")).toBeVisible();
   await check(page, "order-paid-attempt", { bothSizes: true });
+
+  await test.step("the postings name what was taken, and what is owed", async () => {
+    await page.route(`**/v1/portal/orders/${order.id}/events?*`, async (route) => {
+      const timeline = await (await route.fetch()).json();
+      const recordedAt = new Date().toISOString();
+      const posting = { type: "money", balanceAfterPaise: 0, recordedAt };
+      timeline.data.push(
+        { ...posting, id: "trf_1", kind: "operator_debit", amountPaise: -1_000, owedPaise: 0 },
+        { ...posting, id: "trf_2", kind: "operator_debit_shortfall", amountPaise: 0, owedPaise: 2_000 },
+      );
+      return route.fulfill({ json: timeline });
+    });
+    await page.goto(`/orders/${order.id}?tab=developers`);
+    const postings = page.getByRole("list", { name: "Wallet postings" }).getByRole("listitem");
+    const taken = postings.filter({ hasText: "Fee of another attempt charged" });
+    await expect(taken.getByText("−₹10.00")).toBeVisible();
+    const owed = postings.filter({ hasText: "Fee of another attempt, owed" });
+    await expect(owed.getByText("₹20.00 owed")).toBeVisible();
+  });
 });
 
 test("late cash needs attention too", async ({ page }) => {

@@ -36,7 +36,7 @@ pub(crate) async fn page(
             };
             let mut lines = match order {
                 None => store::statement::page(conn, business, filter, before, one_more(limit)).await?,
-                // At most eleven lines, found by the order: no page of the statement has to be read.
+                // At most twenty lines, found by the order: no page of the statement has to be read.
                 Some(order) => {
                     let mut lines = store::statement::of_order(conn, business, order).await?;
                     lines.reverse();
@@ -65,7 +65,7 @@ pub(crate) async fn totals(
     database.read(async |conn| store::statement_totals::of_period(conn, business, period).await).await
 }
 
-/// The fee, the fees of further attempts and the refund of an order, oldest first.
+/// The fee, the fees of further attempts with what is owed of them, and the refund of an order, oldest first.
 ///
 /// # Errors
 /// When the database fails.

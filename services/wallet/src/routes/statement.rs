@@ -86,7 +86,8 @@ fn totals_view(
     })
 }
 
-/// The fee, the fees of further attempts and the refund of an order, oldest first: at most eleven entries, hence no pages.
+/// The fee, the fees of further attempts with what is owed of them, and the refund of an order, oldest first: at most twenty
+/// lines, hence no pages.
 pub(super) async fn entries_of_order(
     state: Data<State>,
     path: Path<(String, String)>,

@@ -104,6 +104,32 @@ macro_rules! row_columns {
     };
 }
 
+type DebtRow = (String, String, i64, i64, Option<String>, Option<String>, Option<String>, DateTime<Utc>);
+
+/// The debts of a business, each as a [`DebtRow`]: no entries of the wallet, but transfers beside it.
+macro_rules! debts {
+    ($business:expr) => {
+        transfers::table
+            .inner_join(
+                entries::table.on(entries::transfer_id
+                    .eq(transfers::id)
+                    .and(entries::business_id.eq(transfers::business_id))
+                    .and(entries::account.eq(Account::BusinessReceivable.as_str()))),
+            )
+            .filter(transfers::business_id.eq($business.to_string()))
+            .select((
+                transfers::id,
+                transfers::kind,
+                entries::amount_paise,
+                transfers::after_entry.assume_not_null(),
+                transfers::reference,
+                transfers::reverses,
+                transfers::reason,
+                transfers::created_at,
+            ))
+    };
+}
+
 /// The default matches all lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LineFilter {
@@ -178,9 +204,7 @@ async fn entries_of(
     rows.into_iter().map(line).collect()
 }
 
-type DebtRow = (String, String, i64, i64, Option<String>, Option<String>, Option<String>, DateTime<Utc>);
-
-/// Few: they are no entries of the wallet, but transfers beside it.
+/// Few, compared with entries.
 async fn debts_of(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -193,37 +217,20 @@ async fn debts_of(
     let end = before.map_or(i64::MAX, |position| position.entry);
     let end_debt = before.and_then(|position| position.debt).map(|debt| debt.to_string()).unwrap_or_default();
     let after_entry = transfers::after_entry.assume_not_null();
-    let mut query = transfers::table
-        .inner_join(
-            entries::table.on(entries::transfer_id
-                .eq(transfers::id)
-                .and(entries::business_id.eq(transfers::business_id))
-                .and(entries::account.eq(Account::BusinessReceivable.as_str()))),
-        )
-        .filter(transfers::business_id.eq(business.to_string()))
+    let mut query = debts!(business)
         .filter(is_not_fee())
         .filter(transfers::kind.eq_any(wanted.map(ShortfallKind::as_str)))
         .filter(after_entry.lt(end).or(after_entry.eq(end).and(transfers::id.lt(end_debt))))
         .order((transfers::after_entry.desc(), transfers::id.desc()))
         .limit(limit)
-        .select((
-            transfers::id,
-            transfers::kind,
-            entries::amount_paise,
-            after_entry,
-            transfers::reference,
-            transfers::reverses,
-            transfers::reason,
-            transfers::created_at,
-        ))
         .into_boxed();
     query = in_period!(query, transfers::created_at, filter);
     let rows: Vec<DebtRow> = query.load(conn).await?;
     rows.into_iter().map(debt).collect()
 }
 
-/// The fee, the fees of further attempts and the refund of one order, oldest first. Unique indexes limit each to one, and find
-/// them.
+/// The fee, the fees of further attempts with what is owed of them, and the refund of one order, oldest first. Unique indexes
+/// limit each to one, and find them.
 pub(crate) async fn of_order(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
@@ -259,14 +266,17 @@ pub(crate) async fn of_order(
             .inner_join(transfers::table.on(
                 transfers::id.eq(entries::transfer_id).and(transfers::business_id.eq(entries::business_id)),
             ))
-            .filter(entries::transfer_id.eq_any(ids))
+            .filter(entries::transfer_id.eq_any(ids.clone()))
             .filter(entries::business_id.eq(business.to_string()))
             .filter(entries::sequence.is_not_null())
-            .order(entries::sequence)
             .select(row_columns!())
             .load(conn)
             .await?;
-    rows.into_iter().map(line).collect()
+    let debts: Vec<DebtRow> = debts!(business).filter(transfers::id.eq_any(ids)).load(conn).await?;
+    let lines = rows.into_iter().map(line).chain(debts.into_iter().map(debt));
+    let mut lines = lines.collect::<Result<Vec<_>, StoreError>>()?;
+    lines.sort_unstable_by_key(|line| line.position);
+    Ok(lines)
 }
 
 /// The position of a line. `None` if the wallet has no such line.

@@ -103,6 +103,7 @@ async fn each_attempt_takes_its_fee_once() {
 async fn what_the_balance_does_not_cover_is_owed() {
     let mut harness = Harness::connected().await;
     let (business, order) = (harness.funded(5_000).await, harness.order());
+    let other = harness.business();
     harness.debit(business, order, 1, 4_900).await.unwrap();
     publish(&harness, &[begun(&harness, business, order, 2, 3_000)]).await;
     until_handled(&harness, 1).await;
@@ -121,6 +122,20 @@ async fn what_the_balance_does_not_cover_is_owed() {
     );
     assert_eq!(lines[1].reason, lines[2].reason);
     assert_eq!((lines[1].reverses, lines[1].takes_back.is_none()), (None, true));
+    // The postings of the order add up to what it cost.
+    let of_order = harness.wallet.entries_of_order(business, order).await.unwrap();
+    assert!(of_order.iter().eq(lines[..4].iter().rev()), "{of_order:?}");
+    let cost: i64 = of_order.iter().map(|line| line.owed_paise.get() - line.amount_paise.get()).sum();
+    assert_eq!(cost, 4_900 + 3_000 + 500);
+    let filtered = async |starting_after: Option<&str>, kind: Option<&str>| {
+        let (starting_after, kind) = (starting_after.map(str::to_owned), kind.map(str::to_owned));
+        let query = EntriesQuery { order_id: Some(order), starting_after, kind, ..EntriesQuery::default() };
+        harness.wallet.entries(business, &query).await.unwrap().data
+    };
+    assert_eq!(filtered(None, None).await, lines[..4]);
+    assert_eq!(filtered(Some(lines[1].id.as_str()), None).await, lines[2..4]);
+    assert_eq!(filtered(None, Some("operator_debit_shortfall")).await, lines[..2]);
+    assert_eq!(harness.wallet.entries_of_order(other, order).await.unwrap(), []);
     for (attempt, fee, owed) in [(2, 3_000, 2_900), (3, 500, 3_400)] {
         let told = next_debt(&mut harness).await;
         assert_eq!((told.amount_paise.get(), told.owed_paise.get()), (fee, owed));

@@ -71,6 +71,7 @@ function byEvent(rows: TimelineEntry[]): EventWebhooks[] {
 const POSTINGS: Record<string, string> = {
   delivery_fee: "Delivery fee charged",
   operator_debit: "Fee of another attempt charged",
+  operator_debit_shortfall: "Fee of another attempt, owed",
   refund: "Delivery fee refunded",
 };
 
@@ -90,7 +91,15 @@ export function OrderPostings({ timeline }: { timeline: Timeline }) {
           tone="idle"
           title={POSTINGS[entry.kind] ?? entry.kind}
           at={entry.recordedAt}
-          end={<Money paise={entry.amountPaise} moves />}
+          end={
+            entry.owedPaise > 0 ? (
+              <>
+                <Money paise={entry.owedPaise} /> owed
+              </>
+            ) : (
+              <Money paise={entry.amountPaise} moves />
+            )
+          }
         >
           {/* Null for roles that do not see the wallet. */}
           {typeof entry.balanceAfterPaise === "number" && (
