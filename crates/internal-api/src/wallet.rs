@@ -146,7 +146,7 @@ pub struct StatementTotalsView {
     pub entries: i64,
 }
 
-/// The cost of delivery fees per day in a time zone, oldest first.
+/// The cost of fees per day in a time zone, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SpendView {
@@ -159,7 +159,12 @@ pub struct SpendView {
 #[serde(rename_all = "camelCase")]
 pub struct SpendDay {
     pub date: NaiveDate,
+    /// Of delivery fees.
     pub fees_paise: Paise,
+    /// Of fees of further attempts that began on this day, with what is owed of them.
+    #[serde(default)]
+    #[schema(required)]
+    pub attempt_fees_paise: Paise,
     /// Fees refunded on this day, whenever they were paid.
     pub refunds_paise: Paise,
     /// The number of orders paid on this day.

@@ -315,7 +315,8 @@ pub(crate) fn statement_totals() -> StatementTotalsView {
 
 pub(crate) fn spend() -> SpendView {
     let date = NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
-    let day = SpendDay { date, fees_paise: Paise::new(100), refunds_paise: Paise::ZERO, orders: 1 };
+    let [fees_paise, attempt_fees_paise, refunds_paise] = [100, 30, 0].map(Paise::new);
+    let day = SpendDay { date, fees_paise, attempt_fees_paise, refunds_paise, orders: 1 };
     SpendView { time_zone: "UTC".to_owned(), days: vec![day] }
 }
 

@@ -90,11 +90,11 @@ async fn orders_of_a_search_are_exported_with_all_filters() {
     let rows: Vec<_> = file.body.as_str().unwrap().split("\r\n").collect();
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(rows[0].starts_with("\u{feff}Order,Reference,Tracking code,Mode,Status,"), "{}", rows[0]);
-    assert!(rows[0].ends_with(",Placed (IST),Updated (IST)"), "{}", rows[0]);
+    assert!(rows[0].ends_with(",Placed (IST),Updated (IST),Fees of further attempts (INR)"), "{}", rows[0]);
     assert!(rows[1].starts_with(&format!("{ORDER},'=1+1,")), "{}", rows[1]);
     assert!(rows[1].contains(",cod,,123.45,"), "{}", rows[1]);
     assert!(rows[1].contains(",Asha Rao,'+919876543210,asha@home.example,12 MG Road,"), "{}", rows[1]);
-    assert!(rows[1].ends_with(",2026-01-01 05:30:00,2026-01-01 05:30:00"), "{}", rows[1]);
+    assert!(rows[1].ends_with(",2026-01-01 05:30:00,2026-01-01 05:30:00,0.00"), "{}", rows[1]);
     let asked = portal.peers.asked(&list_of(&owner.business)).pop().unwrap().query;
     for part in [
         "limit=100",

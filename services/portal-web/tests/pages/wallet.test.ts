@@ -70,6 +70,23 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await expect(page.getByRole("heading", { level: 1, name: "paid-1" })).toBeVisible();
 });
 
+test("fees of further attempts are spending too", async ({ page }) => {
+  // The operator of the local stack takes none.
+  await page.route("**/v1/portal/wallet/spend?*", async (route) => {
+    const spend = await (await route.fetch()).json();
+    const today = { ...spend.days.at(-1), attemptFeesPaise: 3_000 };
+    return route.fulfill({ json: { ...spend, days: [...spend.days.slice(0, -1), today] } });
+  });
+  await page.goto("/wallet");
+  const chart = page.getByRole("figure");
+  await expect(chart.getByText("₹128.00", { exact: true }).first()).toBeVisible();
+  await expect(chart.getByText("2 orders · ₹30.00 of it for further attempts")).toBeVisible();
+  const day = page.getByRole("slider", { name: "Day" });
+  await day.press("End");
+  await expect(day).toHaveAttribute("aria-valuetext", /: ₹128\.00, 2 orders$/);
+  await check(page, "wallet-attempt-fees", { bothSizes: true });
+});
+
 test("a debt has a row of its own, and both rows name what was taken back", async ({ visit }) => {
   const page = await visit();
   const business = await newBusiness(page, "Owing");

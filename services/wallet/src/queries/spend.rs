@@ -13,6 +13,7 @@ use crate::store::spend::{self, DaySum};
 pub(crate) struct Day {
     pub(crate) date: NaiveDate,
     pub(crate) fees: Paise,
+    pub(crate) attempt_fees: Paise,
     pub(crate) refunds: Paise,
     /// Orders with a fee on this day.
     pub(crate) orders: i64,
@@ -32,18 +33,20 @@ pub(crate) async fn by_day(
         return Ok(None);
     }
     let (database, now) = (&state.unit.database, state.unit.clock.now());
-    let (days, fees, refunds) = database
+    let (days, fees, attempt_fees, refunds) = database
         .read(async |conn| -> Result<_, StoreError> {
             let days = spend::days(conn, now, time_zone, count).await?;
             let fees = spend::fees(conn, business, days.since, time_zone).await?;
+            let attempt_fees = spend::attempt_fees(conn, business, days.since, time_zone).await?;
             let refunds = spend::refunds(conn, business, days.since, time_zone).await?;
-            Ok((days, by_date(fees), by_date(refunds)))
+            Ok((days, by_date(fees), by_date(attempt_fees), by_date(refunds)))
         })
         .await?;
     let amount = |sum: Option<&DaySum>| Paise::new(sum.map_or(0, |sum| sum.amount_paise));
     let day = |date: NaiveDate| Day {
         date,
         fees: amount(fees.get(&date)),
+        attempt_fees: amount(attempt_fees.get(&date)),
         refunds: amount(refunds.get(&date)),
         orders: fees.get(&date).map_or(0, |sum| sum.orders),
     };

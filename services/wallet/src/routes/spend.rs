@@ -1,4 +1,4 @@
-//! `GET /internal/wallets/{business}/spend?days=&timeZone=`: delivery fees and refunds per day in the time zone of the business.
+//! `GET /internal/wallets/{business}/spend?days=&timeZone=`: fees and refunds per day in the time zone of the business.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -38,5 +38,11 @@ pub(super) async fn spend(
 }
 
 fn view(day: Day) -> SpendDay {
-    SpendDay { date: day.date, fees_paise: day.fees, refunds_paise: day.refunds, orders: day.orders }
+    SpendDay {
+        date: day.date,
+        fees_paise: day.fees,
+        attempt_fees_paise: day.attempt_fees,
+        refunds_paise: day.refunds,
+        orders: day.orders,
+    }
 }

@@ -146,10 +146,22 @@ async fn what_the_balance_does_not_cover_is_owed() {
     let paid_in = harness.wallet.top_up(business, None, &json!({"amountPaise": 4_000})).await.unwrap();
     assert_eq!(paid_in.balance_paise.get(), 600);
     assert_eq!(harness.wallet.wallet(business).await.unwrap().owed_paise.get(), 0);
-    // Fees of orders alone are spending.
-    let spend = harness.wallet.spend(business, "days=1").await.unwrap();
-    assert_eq!((spend.days[0].fees_paise.get(), spend.days[0].orders), (4_900, 1));
+    // An attempt costs its fee once, and other debits are no spending.
+    let body = json!({"amountPaise": 100, "reference": "attempt-2-of-mine"});
+    harness.wallet.debit_by_operator(business, &body).await.unwrap();
+    let today = harness.wallet.spend(business, "days=1").await.unwrap().days[0];
+    assert_eq!((today.fees_paise.get(), today.attempt_fees_paise.get(), today.orders), (4_900, 3_500, 1));
+    let elsewhere = harness.wallet.spend(other, "days=1").await.unwrap().days[0];
+    assert_eq!(elsewhere.attempt_fees_paise, Paise::ZERO);
     assert_consistent(&harness).await;
+    let earlier = "ALTER TABLE transfers DISABLE TRIGGER append_only;
+        GRANT UPDATE ON transfers TO CURRENT_USER;
+        UPDATE transfers SET created_at = created_at - interval '3 days' WHERE kind = 'operator_debit_shortfall';
+        ALTER TABLE transfers ENABLE TRIGGER append_only";
+    harness.script(earlier).await.unwrap();
+    let days = harness.wallet.spend(business, "days=4").await.unwrap().days;
+    assert_eq!(days.iter().map(|day| day.attempt_fees_paise.get()).collect::<Vec<_>>(), [3_400, 0, 0, 100]);
+    assert_eq!(harness.wallet.spend(business, "days=3").await.unwrap().days, days[1..]);
 }
 
 #[tokio::test]

@@ -109,7 +109,8 @@ fn masked(order: OrderView, mask: Option<Mask>) -> OrderView {
     }
 }
 
-const ORDER_COLUMNS: [&str; 26] = [
+/// Later columns follow, because programs know columns by their position.
+const ORDER_COLUMNS: [&str; 27] = [
     "Order",
     "Reference",
     "Tracking code",
@@ -136,6 +137,7 @@ const ORDER_COLUMNS: [&str; 26] = [
     "Reason",
     "Placed ({zone})",
     "Updated ({zone})",
+    "Fees of further attempts (INR)",
 ];
 
 fn order_row(order: OrderView) -> Vec<Cell> {
@@ -168,6 +170,7 @@ fn order_row(order: OrderView) -> Vec<Cell> {
         order.reason.as_deref().into(),
         order.created_at.into(),
         order.updated_at.into(),
+        order.reattempt_fees_paise.into(),
     ]
 }
 
@@ -268,7 +271,7 @@ mod tests {
             reattempt: None,
             reattempt_possible: false,
             reattempt_fee_paise: Paise::ZERO,
-            reattempt_fees_paise: Paise::ZERO,
+            reattempt_fees_paise: Paise::new(3_000),
             return_requested_at: None,
             return_requested_by: None,
             corrections: Vec::new(),
@@ -303,6 +306,12 @@ mod tests {
             ("Reason", "call +919876543210".into(), Cell::Empty),
             ("Cash to collect (INR)", Cell::Money(Paise::new(12_345)), Cell::Money(Paise::new(12_345))),
             ("Order value (INR)", Cell::Empty, Cell::Empty),
+            ("Delivery fee (INR)", Cell::Money(Paise::new(4_900)), Cell::Money(Paise::new(4_900))),
+            (
+                "Fees of further attempts (INR)",
+                Cell::Money(Paise::new(3_000)),
+                Cell::Money(Paise::new(3_000)),
+            ),
         ] {
             assert_eq!((cell(&row, column), cell(&hidden, column)), (seen, masked), "{column}");
         }

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from "react";
 import type { Spend, SpendDay } from "../../api/wallet";
 import { formatPaise } from "../../format/money";
 import classes from "./spend-chart.module.css";
-import { compactPaise, dayLabel, scaleTop, totalsOf } from "./spend-scale";
+import { compactPaise, dayLabel, feesOf, scaleTop, totalsOf } from "./spend-scale";
 
 /** One bar per day. The pointer or the arrow keys select a day. Screen readers get a table. */
 export function SpendChart({ spend }: { spend: Spend }) {
@@ -30,24 +30,22 @@ function period(days: SpendDay[]): string {
   return first && last ? `${dayLabel(first.date)} – ${dayLabel(last.date)}` : "No days";
 }
 
-interface ReadingProps {
+interface ReadingProps extends Omit<SpendDay, "date"> {
   title: string;
-  feesPaise: number;
-  refundsPaise: number;
-  orders: number;
 }
 
-function Reading({ title, feesPaise, refundsPaise, orders }: ReadingProps) {
+function Reading({ title, feesPaise, attemptFeesPaise, refundsPaise, orders }: ReadingProps) {
   return (
     <>
       <Text size="xs" c="dimmed">
         {title}
       </Text>
       <Text fw={600} size="md" className="numbers">
-        {formatPaise(feesPaise)}
+        {formatPaise(feesOf({ feesPaise, attemptFeesPaise }))}
       </Text>
       <Text size="xs" c="dimmed" className="numbers">
         {orders === 1 ? "1 order" : `${orders} orders`}
+        {attemptFeesPaise > 0 && ` · ${formatPaise(attemptFeesPaise)} of it for further attempts`}
         {refundsPaise > 0 && ` · ${formatPaise(refundsPaise)} refunded`}
       </Text>
     </>
@@ -62,7 +60,7 @@ interface BarsProps {
 
 function Bars({ days, chosen, onChoose }: BarsProps) {
   const top = scaleTop(days);
-  const isEmpty = days.every((day) => day.feesPaise === 0);
+  const isEmpty = days.every((day) => feesOf(day) === 0);
   const last = days.length - 1;
   function move(event: KeyboardEvent) {
     const at = chosen ?? days.length;
@@ -98,10 +96,10 @@ function Bars({ days, chosen, onChoose }: BarsProps) {
             data-chosen={index === chosen || undefined}
             onPointerEnter={() => onChoose(index)}
           >
-            {day.feesPaise > 0 && (
+            {feesOf(day) > 0 && (
               <div
                 className={classes.bar}
-                style={{ height: `${Math.max((100 * day.feesPaise) / top, 1.5)}%` }}
+                style={{ height: `${Math.max((100 * feesOf(day)) / top, 1.5)}%` }}
               />
             )}
           </div>
@@ -121,7 +119,7 @@ function Bars({ days, chosen, onChoose }: BarsProps) {
 }
 
 function dayText(day: SpendDay | undefined): string {
-  return day ? `${dayLabel(day.date)}: ${formatPaise(day.feesPaise)}, ${day.orders} orders` : "No days";
+  return day ? `${dayLabel(day.date)}: ${formatPaise(feesOf(day))}, ${day.orders} orders` : "No days";
 }
 
 function DaysTable({ days }: { days: SpendDay[] }) {
@@ -132,7 +130,8 @@ function DaysTable({ days }: { days: SpendDay[] }) {
         <thead>
           <tr>
             <th scope="col">Day</th>
-            <th scope="col">Fees</th>
+            <th scope="col">Delivery fees</th>
+            <th scope="col">Fees of further attempts</th>
             <th scope="col">Refunds</th>
             <th scope="col">Orders</th>
           </tr>
@@ -142,6 +141,7 @@ function DaysTable({ days }: { days: SpendDay[] }) {
             <tr key={day.date}>
               <th scope="row">{dayLabel(day.date)}</th>
               <td>{formatPaise(day.feesPaise)}</td>
+              <td>{formatPaise(day.attemptFeesPaise)}</td>
               <td>{formatPaise(day.refundsPaise)}</td>
               <td>{day.orders}</td>
             </tr>

@@ -15,9 +15,17 @@ const COMPACT = perRegion(
     }),
 );
 
+/** Delivery fees, and fees of further attempts. */
+export function feesOf({
+  feesPaise,
+  attemptFeesPaise,
+}: Pick<SpendDay, "feesPaise" | "attemptFeesPaise">): number {
+  return feesPaise + attemptFeesPaise;
+}
+
 /** The top of the scale: the smallest round amount that fits the largest bar, at least ₹10. */
 export function scaleTop(days: SpendDay[]): number {
-  const largest = Math.max(1_000, ...days.map((day) => day.feesPaise));
+  const largest = Math.max(1_000, ...days.map(feesOf));
   const magnitude = 10 ** Math.floor(Math.log10(largest));
   const step = STEPS.find((candidate) => candidate * magnitude >= largest) ?? 10;
   return step * magnitude;
@@ -27,6 +35,7 @@ export function totalsOf(days: SpendDay[]) {
   const sum = (pick: (day: SpendDay) => number) => days.reduce((total, day) => total + pick(day), 0);
   return {
     feesPaise: sum((day) => day.feesPaise),
+    attemptFeesPaise: sum((day) => day.attemptFeesPaise),
     refundsPaise: sum((day) => day.refundsPaise),
     orders: sum((day) => day.orders),
   };

@@ -12,14 +12,14 @@ const PERIODS = [
   { value: "90", label: "90 days" },
 ];
 
-/** Delivery fees per day. */
+/** Delivery fees and fees of further attempts, per day. */
 export function SpendSection() {
   const [period, setPeriod] = useState("30");
   const { data: spend, error, refetch } = useSpend(Number(period));
   return (
     <Section
       title="Spend per day"
-      description="Delivery fees of live orders, by the day they were charged."
+      description="Delivery fees of live orders and fees of further attempts, by the day they were charged."
       actions={
         <SegmentedControl size="xs" data={PERIODS} value={period} onChange={setPeriod} aria-label="Period" />
       }
