@@ -56,6 +56,12 @@ impl RegionFormat {
         first.map_or(now, |first| first.with_timezone(&Utc))
     }
 
+    /// The names of a file's columns, with the zone in `Placed ({zone})`.
+    pub(crate) fn columns(&self, names: &[&str], now: DateTime<Utc>) -> Vec<String> {
+        let zone = now.with_timezone(&self.zone).format("%Z").to_string();
+        names.iter().map(|name| name.replace("{zone}", &zone)).collect()
+    }
+
     /// `2026-01-01 17:30:00`, which spreadsheets read as a time.
     pub(crate) fn spreadsheet_time(&self, time: DateTime<Utc>) -> String {
         time.with_timezone(&self.zone).format("%Y-%m-%d %H:%M:%S").to_string()

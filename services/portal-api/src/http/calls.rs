@@ -143,6 +143,7 @@ calls! {
     GET "/v1/portal/wallet" wallet::read: User(ReadMoney);
     GET "/v1/portal/wallet/entries" statement::entries: User(ReadMoney), Query;
     GET "/v1/portal/wallet/entries.csv" statement::export_entries: User(ReadMoney), Query;
+    GET "/v1/portal/wallet/entries.xlsx" statement::export_workbook: User(ReadMoney), Query;
     GET "/v1/portal/wallet/entries/totals" statement::totals: User(ReadMoney), Query;
     GET "/v1/portal/wallet/spend" wallet::spend: User(ReadMoney), Query;
     PUT "/v1/portal/wallet/threshold" wallet::set_threshold: User(ManageMoney);
@@ -297,6 +298,8 @@ calls! {
     GET "/v1/operator/businesses/{id}/wallet/entries" statement::entries_for_operator:
         Operator(ReadBusinesses), Query;
     GET "/v1/operator/businesses/{id}/wallet/entries.csv" statement::export_for_operator:
+        Operator(ReadBusinesses), Query;
+    GET "/v1/operator/businesses/{id}/wallet/entries.xlsx" statement::export_workbook_for_operator:
         Operator(ReadBusinesses), Query;
     GET "/v1/operator/businesses/{id}/wallet/entries/totals" statement::totals_for_operator:
         Operator(ReadBusinesses), Query;

@@ -1,7 +1,10 @@
 //! Money as the portal shows it: the statement and its export, thresholds, retried top-ups, the provider's webhooks, cash.
 
+use std::io::{Cursor, Read as _};
+
 use reqwest::Method;
 use serde_json::{Value, json};
+use zip::ZipArchive;
 
 use crate::portal::{Owner, Portal};
 
@@ -111,6 +114,60 @@ async fn an_export_has_every_line_and_no_formula() {
     portal.peers.answer(call, 500, json!({ "code": "internal_error", "message": "no" }));
     let away = owner.client.get("/v1/portal/wallet/entries.csv").await;
     assert_eq!((away.status, away.code()), (503, "temporarily_unavailable"));
+}
+
+#[tokio::test]
+async fn a_workbook_has_the_same_lines_for_people() {
+    let portal = Portal::start().await;
+    let owner = portal.owner("owner@shop.example").await;
+    know_reference(&portal, &owner, "=1+1");
+    let mut owed = entry(3, None, Some(&format!("attempt-2-{ORDER}")));
+    owed["kind"] = json!("operator_debit_shortfall");
+    (owed["amountPaise"], owed["owedPaise"]) = (json!(0), json!(3_000));
+    let (fee, mut credit) = (entry(2, Some(ORDER), None), entry(1, None, Some("invoice")));
+    credit["leftPaise"] = json!(9_900);
+    let call = format!("GET /wallet/internal/wallets/{}/entries", owner.business);
+    let pages = [(json!([owed, fee]), true), (json!([credit]), false)];
+    let answers = pages.map(|(data, more)| (200, json!({ "data": data, "hasMore": more })));
+    portal.peers.answer_in_turn(call.as_str(), answers);
+    let sent = owner.client.open("/v1/portal/wallet/entries.xlsx?kind=refund").await;
+    assert_eq!(
+        sent.headers()["content-type"],
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    );
+    let name = sent.headers()["content-disposition"].to_str().unwrap().to_owned();
+    assert!(name.contains("corner-shop-statement-to-20") && name.ends_with(".xlsx\""), "{name}");
+    let rows = sheet(&sent.bytes().await.unwrap());
+    assert_eq!(rows.matches("<row ").count(), 4, "{rows}");
+    for cell in [
+        ">Time (IST)<",
+        ">Amount (INR)<",
+        ">Debt: fee of another attempt<",
+        r#"<c r="E2" s="2"><v>30.00</v></c>"#,
+        ">Delivery fee<",
+        r#"<c r="D3" s="2"><v>-49.00</v></c>"#,
+        ">=1+1<",
+        ">invoice<",
+        r#"<c r="L4" s="2"><v>99.00</v></c>"#,
+    ] {
+        assert!(rows.contains(cell), "{cell}: {rows}");
+    }
+    let asked = portal.peers.asked(&call);
+    assert!(asked.iter().all(|one| one.query.contains("kind=refund")));
+    assert!(asked[1].query.contains("startingAfter=2"), "{}", asked[1].query);
+
+    statement(&portal, &owner, &[], false);
+    let path = format!("/v1/operator/businesses/{}/wallet/entries.xlsx", owner.business);
+    let empty = portal.operator().open(&path).await;
+    assert_eq!(sheet(&empty.bytes().await.unwrap()).matches("<row ").count(), 1);
+}
+
+/// The only sheet of a workbook.
+fn sheet(workbook: &[u8]) -> String {
+    let mut parts = ZipArchive::new(Cursor::new(workbook)).unwrap();
+    let mut text = String::new();
+    parts.by_name("xl/worksheets/sheet1.xml").unwrap().read_to_string(&mut text).unwrap();
+    text
 }
 
 /// The next page starts after the last entry. A failing page closes the connection.

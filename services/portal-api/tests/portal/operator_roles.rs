@@ -29,6 +29,7 @@ pub(crate) const CALLS: &[(&str, &str, &[&str])] = &[
     ("GET /businesses/{business}/personal-data-erasure", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/wallet/entries", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/wallet/entries.csv", "read_businesses", EVERYBODY),
+    ("GET /businesses/{business}/wallet/entries.xlsx", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/wallet/entries/totals", "read_businesses", EVERYBODY),
     ("GET /businesses/{business}/cod", "read_cash", EVERYBODY),
     ("GET /businesses/{business}/orders", "read_orders", SUPPORT),

@@ -78,6 +78,7 @@ pub(crate) const CALLS: &[(&str, &[&str])] = &[
     ("GET /wallet", MONEY),
     ("GET /wallet/entries", MONEY),
     ("GET /wallet/entries.csv", MONEY),
+    ("GET /wallet/entries.xlsx", MONEY),
     ("GET /wallet/entries/totals", MONEY),
     ("GET /wallet/spend", MONEY),
     ("GET /wallet/top-ups", MONEY),

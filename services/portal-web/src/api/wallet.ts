@@ -15,6 +15,8 @@ export type Spend = Schemas["SpendView"];
 export type SpendDay = Schemas["SpendDay"];
 export type StatementTotals = Schemas["StatementTotalsView"];
 
+export type StatementFormat = "csv" | "xlsx";
+
 export interface EntryFilter {
   kind?: string;
   /** RFC 3339. */
@@ -118,10 +120,10 @@ function daysBetween(since = "", until?: string): number {
 }
 
 /** The download URL of the filtered statement of a wallet: `/v1/portal/wallet`. */
-export function entriesCsvUrl(wallet: string, filter: EntryFilter): string {
+export function statementUrl(wallet: string, format: StatementFormat, filter: EntryFilter): string {
   const given = Object.entries(filter).filter(([, value]) => value);
   const query = new URLSearchParams(given as [string, string][]).toString();
-  return `${wallet}/entries.csv${query && `?${query}`}`;
+  return `${wallet}/entries.${format}${query && `?${query}`}`;
 }
 
 /** Days in the operator's time zone, or in India's if the server does not know that zone. */

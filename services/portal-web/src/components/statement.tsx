@@ -1,7 +1,13 @@
 import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { IconDownload, IconReceipt2 } from "@tabler/icons-react";
 import type { PagedList } from "../api/list";
-import { hasTotals, type StatementTotals, TOTALS_DAYS_MAX, type WalletEntry } from "../api/wallet";
+import {
+  hasTotals,
+  type StatementFormat,
+  type StatementTotals,
+  TOTALS_DAYS_MAX,
+  type WalletEntry,
+} from "../api/wallet";
 import { periodError } from "../format/day";
 import { ENTRY_KINDS } from "../format/entry-labels";
 import type { Column, DataTableProps } from "./data-table";
@@ -18,7 +24,7 @@ interface StatementProps {
   list: PagedList<WalletEntry>;
   /** Of the period, from the server. Without them, the entries are summed up once all are loaded. */
   totals: Totals | undefined;
-  csvUrl: string;
+  fileUrl: (format: StatementFormat) => string;
   columns: Column<WalletEntry>[];
   card?: DataTableProps<WalletEntry>["card"];
   /** Explains a kind that has no entries. */
@@ -27,24 +33,34 @@ interface StatementProps {
 
 type Totals = Pick<StatementTotals, "openingPaise" | "inPaise" | "outPaise" | "closingPaise">;
 
+const FILES: { format: StatementFormat; label: string }[] = [
+  { format: "csv", label: "Download CSV" },
+  { format: "xlsx", label: "Download Excel" },
+];
+
 /** Every movement of money of a wallet, newest first. */
-export function Statement({ entryFilter, list, totals, csvUrl, columns, card, hints }: StatementProps) {
+export function Statement({ entryFilter, list, totals, fileUrl, columns, card, hints }: StatementProps) {
   const { fields, filter, change, isFiltered } = entryFilter;
   const clear = () => change({ kind: undefined, from: undefined, to: undefined, orderReference: undefined });
   return (
     <ListSection
       title="Statement"
       actions={
-        <Button
-          component="a"
-          href={csvUrl}
-          download
-          variant="default"
-          size="xs"
-          leftSection={<IconDownload size={14} aria-hidden />}
-        >
-          Download CSV
-        </Button>
+        <Group gap="xs">
+          {FILES.map(({ format, label }) => (
+            <Button
+              key={format}
+              component="a"
+              href={fileUrl(format)}
+              download
+              variant="default"
+              size="xs"
+              leftSection={<IconDownload size={14} aria-hidden />}
+            >
+              {label}
+            </Button>
+          ))}
+        </Group>
       }
       list={list}
       failed="The statement could not be loaded"

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { operator, placeOrder } from "../support/api";
 import { ask, newBusiness, openLive, type Session } from "../support/business";
@@ -113,6 +114,18 @@ test("a debt has a row of its own, and both rows name what was taken back", asyn
   await check(page, "wallet-owed", { bothSizes: true });
   await page.goto("/quick-start");
   await expect(page.getByRole("region", { name: "Status indicators" }).getByText("Money owed")).toBeVisible();
+});
+
+test("the Excel download is a workbook of the filtered statement", async ({ page }) => {
+  await page.goto("/wallet?kind=delivery_fee");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download Excel" }).click(),
+  ]);
+  expect(download.url()).toContain("kind=delivery_fee");
+  expect(download.suggestedFilename()).toMatch(/^moneybags-statement-to-20\d\d-\d\d-\d\d\.xlsx$/);
+  const bytes = await readFile(await download.path());
+  expect(bytes.subarray(0, 2).toString()).toBe("PK");
 });
 
 test("the CSV download has the rows of the filtered statement", async ({ page }) => {

@@ -58,8 +58,7 @@ impl Source {
             Self::Cash { of_staff: true, .. } => &CASH_COLUMNS[..],
             Self::Cash { of_staff: false, .. } => &CASH_COLUMNS[..CASH_COLUMNS_OF_BUSINESS],
         };
-        let zone = now.with_timezone(&region.zone).format("%Z").to_string();
-        names.iter().map(|name| name.replace("{zone}", &zone)).collect()
+        region.columns(names, now)
     }
 
     /// The time before which no order of the list was placed.

@@ -37,6 +37,7 @@ const COLUMN_WIDTH: u8 = 20;
 /// Of the rows' XML, with room for the rest of the sheet: one of 4 GiB needs ZIP64, and Excel rejects a ZIP64 entry whose sizes
 /// follow its data.
 const SHEET_BYTES_MAX: usize = 0xffff_0000;
+const SHEET_ROWS_MAX: u32 = 1_048_576;
 /// Part of the limit of 32,767 UTF-16 units. No field of an order is as long.
 const TEXT_MAX_CHARS: usize = 16_000;
 
@@ -123,7 +124,7 @@ impl Xlsx {
         self.rows += 1;
         let row = format!(r#"<row r="{}">{cells}</row>"#, self.rows);
         self.bytes += row.len();
-        if self.bytes > SHEET_BYTES_MAX {
+        if self.bytes > SHEET_BYTES_MAX || self.rows > SHEET_ROWS_MAX {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.zip.write_all(row.as_bytes())
@@ -248,6 +249,10 @@ mod tests {
         sheet.row(&["a".into()]).unwrap();
         let full = sheet.row(&["b".repeat(200).into()]).unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::FileTooLarge);
+        let mut sheet = Xlsx::begin(&["Order".to_owned()], Tz::UTC).unwrap();
+        sheet.rows = SHEET_ROWS_MAX - 1;
+        sheet.row(&["last".into()]).unwrap();
+        assert_eq!(sheet.row(&["more".into()]).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

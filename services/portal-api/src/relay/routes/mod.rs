@@ -15,6 +15,7 @@ pub(crate) mod payments;
 pub(crate) mod personal_data;
 pub(crate) mod remittances;
 pub(crate) mod statement;
+mod statement_file;
 pub(crate) mod wallet;
 pub(crate) mod webhook_deliveries;
 pub(crate) mod webhook_endpoints;

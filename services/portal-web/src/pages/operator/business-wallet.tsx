@@ -7,7 +7,7 @@ import {
   useBusinessTotals,
 } from "../../api/operator-businesses";
 import { useMay } from "../../api/operator-session";
-import { entriesCsvUrl, type WalletEntry } from "../../api/wallet";
+import { statementUrl, type WalletEntry } from "../../api/wallet";
 import type { Column } from "../../components/data-table";
 import { EntryCard, entryColumns } from "../../components/entry-columns";
 import { Fact, Facts } from "../../components/facts";
@@ -86,7 +86,7 @@ function BusinessStatement({ businessId, onTakeBack }: StatementProps) {
       entryFilter={entryFilter}
       list={useBusinessEntries(businessId, filter)}
       totals={totals}
-      csvUrl={entriesCsvUrl(`/v1/operator/businesses/${businessId}/wallet`, filter)}
+      fileUrl={(format) => statementUrl(`/v1/operator/businesses/${businessId}/wallet`, format, filter)}
       columns={columns}
       card={(entry) => (
         <EntryCard entry={entry} linksOrders={false} action={onTakeBack && takeBack(entry, onTakeBack)} />

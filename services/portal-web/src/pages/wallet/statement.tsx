@@ -1,4 +1,4 @@
-import { entriesCsvUrl, useEntries, useStatementTotals } from "../../api/wallet";
+import { statementUrl, useEntries, useStatementTotals } from "../../api/wallet";
 import { EntryCard, entryColumns } from "../../components/entry-columns";
 import { Statement } from "../../components/statement";
 import { useEntryFilter } from "../../components/use-entry-filter";
@@ -16,7 +16,7 @@ export function OwnStatement() {
       entryFilter={entryFilter}
       list={useEntries(filter)}
       totals={totals}
-      csvUrl={entriesCsvUrl("/v1/portal/wallet", filter)}
+      fileUrl={(format) => statementUrl("/v1/portal/wallet", format, filter)}
       columns={COLUMNS}
       card={(entry) => <EntryCard entry={entry} linksOrders />}
       hints={ENTRY_HINTS}
