@@ -128,9 +128,11 @@ pub struct StatementPeriod {
     pub since: Option<String>,
     /// Exclusive.
     pub until: Option<String>,
+    /// Only what moved of this kind.
+    pub kind: Option<String>,
 }
 
-/// The balances before and after a period, and what moved in between.
+/// The balances of the wallet before and after a period, and what moved in between: in all, or of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatementTotalsView {
@@ -140,7 +142,9 @@ pub struct StatementTotalsView {
     pub in_paise: Paise,
     /// Negative.
     pub out_paise: Paise,
-    /// The opening balance with what moved in and out.
+    /// How much more the business owes. Negative when it paid more than it came to owe.
+    pub owed_paise: Paise,
+    /// The opening balance with all that moved in and out, of every kind.
     pub closing_paise: Paise,
     /// The entries of the wallet, without debts.
     pub entries: i64,

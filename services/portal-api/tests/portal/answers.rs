@@ -308,9 +308,19 @@ pub(crate) fn entry() -> EntryView {
 }
 
 pub(crate) fn statement_totals() -> StatementTotalsView {
-    let [opening_paise, in_paise, out_paise, closing_paise] = [500, 100, -200, 400].map(Paise::new);
     let (since, until) = (at(), at());
-    StatementTotalsView { since, until, opening_paise, in_paise, out_paise, closing_paise, entries: 3 }
+    let [opening_paise, in_paise, out_paise] = [500, 100, -200].map(Paise::new);
+    let [owed_paise, closing_paise] = [0, 400].map(Paise::new);
+    StatementTotalsView {
+        since,
+        until,
+        opening_paise,
+        in_paise,
+        out_paise,
+        owed_paise,
+        closing_paise,
+        entries: 3,
+    }
 }
 
 pub(crate) fn spend() -> SpendView {

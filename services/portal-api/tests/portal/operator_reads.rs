@@ -86,9 +86,10 @@ async fn the_orders_of_a_business_are_listed_and_logged_and_its_money_is_listed(
     let totals = format!("GET /wallet/internal/wallets/{business}/entries/totals");
     let sums = answer_of(&statement_totals());
     portal.peers.answer(totals.as_str(), 200, sums.clone());
-    let read = asha.get(&format!("{BUSINESSES}/{business}/wallet/entries/totals?since=s&until=u")).await;
+    let read =
+        asha.get(&format!("{BUSINESSES}/{business}/wallet/entries/totals?since=s&until=u&kind=refund")).await;
     assert_eq!((read.status, read.body), (200, sums));
-    assert_eq!(portal.peers.asked(&totals)[0].query, "since=s&until=u");
+    assert_eq!(portal.peers.asked(&totals)[0].query, "since=s&until=u&kind=refund");
     for rest in ["orders", "cod", "wallet/entries/totals"] {
         let unknown = asha.get(&format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/{rest}")).await;
         assert_eq!((unknown.status, unknown.code()), (404, "business_not_found"));

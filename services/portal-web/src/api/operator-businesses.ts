@@ -242,13 +242,13 @@ export function useBusinessEntries(id: string, filter: EntryFilter) {
 
 /** The balances and sums of a period of the statement. */
 export function useBusinessTotals(id: string, filter: EntryFilter) {
-  const { since, until } = filter;
+  const { since, until, kind } = filter;
   return useQuery({
-    queryKey: [...businessKey(id), "totals", since, until],
+    queryKey: [...businessKey(id), "totals", since, until, kind],
     queryFn: () =>
       operatorAnswer(
         api.GET("/v1/operator/businesses/{id}/wallet/entries/totals", {
-          params: { path: { id }, query: { since, until } },
+          params: { path: { id }, query: { since, until, kind } },
         }),
       ),
     enabled: hasTotals(filter),

@@ -98,18 +98,18 @@ export function useEntries(filter: EntryFilter) {
 /** A longer period has no sums: the server refuses it. */
 export const TOTALS_DAYS_MAX = 366;
 
-/** Whether the server has balances and sums: of a period that has a start and no other filter. */
-export function hasTotals({ kind, since, until, orderReference }: EntryFilter): boolean {
-  return Boolean(since && !kind && !orderReference) && daysBetween(since, until) <= TOTALS_DAYS_MAX;
+/** Whether the server has balances and sums: of a period that has a start, in all or of a kind. */
+export function hasTotals({ since, until, orderReference }: EntryFilter): boolean {
+  return Boolean(since && !orderReference) && daysBetween(since, until) <= TOTALS_DAYS_MAX;
 }
 
 /** The balances and sums of a period. */
 export function useStatementTotals(filter: EntryFilter) {
-  const { since, until } = filter;
+  const { since, until, kind } = filter;
   return useQuery({
-    queryKey: [...walletKey, "totals", since, until],
+    queryKey: [...walletKey, "totals", since, until, kind],
     queryFn: () =>
-      answer(api.GET("/v1/portal/wallet/entries/totals", { params: { query: { since, until } } })),
+      answer(api.GET("/v1/portal/wallet/entries/totals", { params: { query: { since, until, kind } } })),
     enabled: hasTotals(filter),
   });
 }

@@ -31,7 +31,7 @@ interface StatementProps {
   hints?: Record<string, string>;
 }
 
-type Totals = Pick<StatementTotals, "openingPaise" | "inPaise" | "outPaise" | "closingPaise">;
+type Totals = Omit<StatementTotals, "since" | "until">;
 
 const FILES: { format: StatementFormat; label: string }[] = [
   { format: "csv", label: "Download CSV" },
@@ -87,10 +87,10 @@ interface PeriodTotalsProps {
   isTooLong: boolean;
 }
 
-/** The balances and sums of a period. */
+/** The balances and sums of a period, or the sum of a kind. */
 function PeriodTotals({ fields, totals, isTooLong }: PeriodTotalsProps) {
   const { kind, from, to, orderReference } = fields;
-  if (!(from || to) || kind || orderReference || !(totals || isTooLong)) return null;
+  if (!(from || to) || orderReference || !(totals || isTooLong)) return null;
   if (!totals) {
     return (
       <Text c="dimmed" px="md" pb="xs">
@@ -98,10 +98,28 @@ function PeriodTotals({ fields, totals, isTooLong }: PeriodTotalsProps) {
       </Text>
     );
   }
+  if (kind) return <KindTotal {...totals} />;
   return (
     <Text c="dimmed" px="md" pb="xs">
       Opening balance <Money paise={totals.openingPaise} />, in <Money paise={totals.inPaise} moves />, out{" "}
       <Money paise={totals.outPaise} moves />, closing balance <Money paise={totals.closingPaise} />.
+    </Text>
+  );
+}
+
+/** Money of one kind moves in one direction. A debt moves none. */
+function KindTotal({ inPaise, outPaise, owedPaise, entries }: Totals) {
+  return (
+    <Text c="dimmed" px="md" pb="xs">
+      {entries === 0 && owedPaise > 0 ? (
+        <>
+          Sum: <Money paise={owedPaise} /> owed.
+        </>
+      ) : (
+        <>
+          Sum: <Money paise={inPaise + outPaise} moves /> in {entries} {entries === 1 ? "entry" : "entries"}.
+        </>
+      )}
     </Text>
   );
 }
@@ -116,6 +134,8 @@ function totalsOf({ rows, hasNextPage }: PagedList<WalletEntry>): Totals | null 
     openingPaise: oldest.balanceAfterPaise - oldest.amountPaise,
     inPaise: sum(true),
     outPaise: sum(false),
+    owedPaise: rows.reduce((total, { owedPaise }) => total + owedPaise, 0),
+    entries: rows.filter(({ amountPaise }) => amountPaise !== 0).length,
     closingPaise: newest.balanceAfterPaise,
   };
 }

@@ -59,6 +59,12 @@ test("the statement shows each movement, and is filtered by kind, reference and 
   await expect(page.getByRole("button", { name: "Show more" })).toBeVisible();
   await expect(page.getByLabel("From day")).toHaveValue(/^\d{4}-\d\d-01$/);
   await expect(page.getByText(/^Opening balance ₹0\.00, in \+₹/)).toBeVisible();
+  await page.getByLabel("Kind").selectOption({ label: "Delivery fee" });
+  await expect(page.getByText("Sum: −₹98.00 in 2 entries.")).toBeVisible();
+  await page.getByLabel("Kind").selectOption({ label: "Credit" });
+  await expect(page.getByText("Sum: +₹0.01 in 1 entry.")).toBeVisible();
+  await check(page, "wallet-sum-of-kind", { bothSizes: true });
+  await page.getByLabel("Kind").selectOption({ label: "All kinds" });
   await page.getByLabel("From day").fill("2020-01-01");
   await expect(page.getByText("choose a first day and at most 366 days")).toBeVisible();
   await page.unrouteAll({ behavior: "wait" });

@@ -5,6 +5,7 @@ use domain::{BusinessId, OrderId};
 use postgres::StoreError;
 
 use super::one_more;
+use crate::domain::LineKind;
 use crate::state::State;
 use crate::store;
 
@@ -52,7 +53,7 @@ pub(crate) async fn page(
         .await
 }
 
-/// The balances before and after a period, and what moved in between.
+/// The balances before and after a period, and what moved in between: in all, or of one kind.
 ///
 /// # Errors
 /// When the database fails.
@@ -60,9 +61,10 @@ pub(crate) async fn totals(
     state: &State,
     business: BusinessId,
     period: (DateTime<Utc>, DateTime<Utc>),
+    kind: Option<LineKind>,
 ) -> Result<StatementTotals, StoreError> {
     let database = &state.unit.database;
-    database.read(async |conn| store::statement_totals::of_period(conn, business, period).await).await
+    database.read(async |conn| store::statement_totals::of_period(conn, business, period, kind).await).await
 }
 
 /// The fee, the fees of further attempts with what is owed of them, and the refund of an order, oldest first.

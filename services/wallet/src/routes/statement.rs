@@ -47,7 +47,7 @@ pub(super) async fn entries(
     Ok(HttpResponse::Ok().json(Page::cut(lines, query.limit).map(view)))
 }
 
-/// Of the period from `since` (30 days before its end) up to `until` (now), at most 366 days.
+/// Of the period from `since` (30 days before its end) up to `until` (now), at most 366 days; in all, or of one `kind`.
 pub(super) async fn totals(
     state: Data<State>,
     business: Path<String>,
@@ -55,7 +55,7 @@ pub(super) async fn totals(
 ) -> Result<HttpResponse, ApiError> {
     let business = path::business(&business)?;
     let now = state.unit.clock.now();
-    let (since, until) = read_query(&request, |fields| {
+    let (period, kind): (_, Option<LineKind>) = read_query(&request, |fields| {
         let until = fields.parsed_by("until", TIME, time).unwrap_or(now);
         let since = fields.parsed_by("since", TIME, time).unwrap_or(until - PERIOD_DEFAULT);
         if since > until {
@@ -63,27 +63,27 @@ pub(super) async fn totals(
         } else if until - since > PERIOD_MAX {
             fields.reject("since", "out_of_range", "since must be at most 366 days before until.");
         }
-        (since, until)
+        ((since, until), fields.parsed("kind", LineKind::WORDS))
     })?;
-    let totals = queries::statement::totals(&state, business, (since, until)).await?;
-    Ok(HttpResponse::Ok().json(totals_view((since, until), totals)?))
+    let totals = queries::statement::totals(&state, business, period, kind).await?;
+    Ok(HttpResponse::Ok().json(totals_view(period, totals)))
 }
 
 fn totals_view(
     (since, until): (DateTime<Utc>, DateTime<Utc>),
     totals: StatementTotals,
-) -> Result<StatementTotalsView, ApiError> {
-    let moved = totals.in_paise.checked_add(totals.out_paise);
-    let closing = moved.and_then(|moved| totals.opening_paise.checked_add(moved));
-    Ok(StatementTotalsView {
+) -> StatementTotalsView {
+    let StatementTotals { opening_paise, closing_paise, moved, owed_paise } = totals;
+    StatementTotalsView {
         since,
         until,
-        opening_paise: Paise::new(totals.opening_paise),
-        in_paise: Paise::new(totals.in_paise),
-        out_paise: Paise::new(totals.out_paise),
-        closing_paise: Paise::new(closing.ok_or_else(|| ApiError::internal("sums of a wallet overflow"))?),
-        entries: totals.entries,
-    })
+        opening_paise: Paise::new(opening_paise),
+        in_paise: Paise::new(moved.in_paise),
+        out_paise: Paise::new(moved.out_paise),
+        owed_paise: Paise::new(owed_paise),
+        closing_paise: Paise::new(closing_paise),
+        entries: moved.entries,
+    }
 }
 
 /// The fee, the fees of further attempts with what is owed of them, and the refund of an order, oldest first: at most twenty

@@ -1,18 +1,27 @@
-//! The balance of a wallet before and after a period, and what moved in between.
+//! The balance of a wallet before and after a period, and what moved in between: in all, or of one kind.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::{StoreError, statement};
 
 use super::spend::first_since;
+use crate::domain::{LineKind, TransferKind};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, QueryableByName)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StatementTotals {
-    #[diesel(sql_type = BigInt)]
     pub(crate) opening_paise: i64,
+    pub(crate) closing_paise: i64,
+    pub(crate) moved: Moved,
+    /// How much more the business owes.
+    pub(crate) owed_paise: i64,
+}
+
+/// The sums of the entries of the wanted kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, QueryableByName)]
+pub(crate) struct Moved {
     #[diesel(sql_type = BigInt)]
     pub(crate) in_paise: i64,
     /// Negative.
@@ -22,8 +31,22 @@ pub(crate) struct StatementTotals {
     pub(crate) entries: i64,
 }
 
+#[derive(QueryableByName)]
+struct AllMoved {
+    #[diesel(sql_type = BigInt)]
+    opening_paise: i64,
+    #[diesel(embed)]
+    moved: Moved,
+}
+
+#[derive(QueryableByName)]
+struct Owed {
+    #[diesel(sql_type = BigInt)]
+    owed_paise: i64,
+}
+
 /// Entries are nearly sorted by time: `$2` and `$3` bound the range that is read, and the times decide.
-const TOTALS: &str = "
+const ALL: &str = "
     SELECT coalesce((SELECT balance_after_paise FROM entries WHERE business_id = $1 AND sequence = $2 - 1), 0)
             + coalesce(sum(amount_paise) FILTER (WHERE created_at < $4), 0)::bigint AS opening_paise,
         coalesce(sum(amount_paise) FILTER (WHERE created_at >= $4 AND created_at < $5 AND amount_paise > 0), 0)::bigint
@@ -34,25 +57,72 @@ const TOTALS: &str = "
     FROM entries
     WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND sequence < $3";
 
+/// Fees are what few other transfers leave of all that reduces a wallet: like `spend::fees`, no entry is joined.
+const FEES: &str = "
+    SELECT 0::bigint AS in_paise, coalesce(sum(amount_paise), 0)::bigint AS out_paise, count(*) AS entries
+    FROM entries
+    WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND sequence < $3
+        AND created_at >= $4 AND created_at < $5 AND amount_paise < 0
+        AND transfer_id NOT IN (SELECT id FROM transfers WHERE business_id = $1 AND kind <> 'delivery_fee'
+            AND kind IN ('operator_debit', 'top_up_reversal', 'receivable_payment'))";
+
+/// Of another kind, by the index `transfers_beside_fees`. A debt has no entry in the wallet.
+const OTHERS: &str = "
+    SELECT coalesce(sum(amount_paise) FILTER (WHERE amount_paise > 0), 0)::bigint AS in_paise,
+        coalesce(sum(amount_paise) FILTER (WHERE amount_paise < 0), 0)::bigint AS out_paise, count(*) AS entries
+    FROM transfers
+    JOIN entries ON entries.transfer_id = transfers.id AND entries.business_id = transfers.business_id
+        AND entries.account = 'business_wallet'
+    WHERE transfers.business_id = $1 AND transfers.kind <> 'delivery_fee' AND transfers.kind = $6
+        AND entries.sequence IS NOT NULL AND entries.sequence >= $2 AND entries.sequence < $3
+        AND entries.created_at >= $4 AND entries.created_at < $5";
+
+/// By the index `entries_of_receivables`: debts are rare.
+const OWED: &str = "
+    SELECT coalesce(-sum(entries.amount_paise), 0)::bigint AS owed_paise
+    FROM entries
+    JOIN transfers ON transfers.id = entries.transfer_id AND transfers.business_id = entries.business_id
+    WHERE entries.business_id = $1 AND entries.account = 'business_receivable'
+        AND entries.created_at >= $2 AND entries.created_at < $3 AND ($4 IS NULL OR transfers.kind = $4)";
+
 /// Longer than a transaction takes, twice: the search for an entry allows for one minute.
 const MARGIN: TimeDelta = TimeDelta::minutes(2);
 
-/// The totals of the entries from `since` up to `until`, which are zero without a wallet.
+/// The totals of the lines from `since` up to `until`, which are zero without a wallet. The balances are those of the wallet also
+/// with a kind.
 pub(crate) async fn of_period(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     (since, until): (DateTime<Utc>, DateTime<Utc>),
+    kind: Option<LineKind>,
 ) -> Result<StatementTotals, StoreError> {
     let Some(first) = first_since(conn, business, since).await? else {
         return Ok(StatementTotals::default());
     };
     let end = first_since(conn, business, until + MARGIN).await?.unwrap_or(i64::MAX);
-    Ok(statement(TOTALS)
+    let of_period = |sums: &'static str| {
+        statement(sums)
+            .bind::<Text, _>(business.to_string())
+            .bind::<BigInt, _>(first)
+            .bind::<BigInt, _>(end)
+            .bind::<Timestamptz, _>(since)
+            .bind::<Timestamptz, _>(until)
+    };
+    let AllMoved { opening_paise, moved: all } = of_period(ALL).get_result(conn).await?;
+    let moved = match kind {
+        None => all,
+        Some(LineKind::Moved(TransferKind::DeliveryFee)) => of_period(FEES).get_result(conn).await?,
+        Some(kind) => of_period(OTHERS).bind::<Text, _>(kind.as_str()).get_result(conn).await?,
+    };
+    let Owed { owed_paise } = statement(OWED)
         .bind::<Text, _>(business.to_string())
-        .bind::<BigInt, _>(first)
-        .bind::<BigInt, _>(end)
         .bind::<Timestamptz, _>(since)
         .bind::<Timestamptz, _>(until)
+        .bind::<Nullable<Text>, _>(kind.map(LineKind::as_str))
         .get_result(conn)
-        .await?)
+        .await?;
+    let closing = all.in_paise.checked_add(all.out_paise).and_then(|sum| opening_paise.checked_add(sum));
+    let closing_paise =
+        closing.ok_or_else(|| StoreError::Corrupt("the sums of a wallet overflow".to_owned()))?;
+    Ok(StatementTotals { opening_paise, closing_paise, moved, owed_paise })
 }

@@ -50,7 +50,7 @@ async fn a_period_begins_and_ends_with_the_balances_of_its_times() {
     let totals = async |business: domain::BusinessId, days: [i64; 2]| {
         let now = harness.clock.now();
         let [since, until] = days.map(|days| Some((now - chrono::TimeDelta::days(days)).to_rfc3339()));
-        let period = StatementPeriod { since, until };
+        let period = StatementPeriod { since, until, kind: None };
         let seen = harness.wallet.statement_totals(business, &period).await.expect("totals");
         let sums = [seen.opening_paise, seen.in_paise, seen.out_paise, seen.closing_paise];
         (sums.map(domain::Paise::get), seen.entries)
@@ -66,11 +66,54 @@ async fn a_period_begins_and_ends_with_the_balances_of_its_times() {
         ("", "soon", "until must be an RFC 3339 time"),
     ] {
         let since = Some(since.to_owned()).filter(|since| !since.is_empty());
-        let period = StatementPeriod { since, until: Some(until.to_owned()) };
+        let period = StatementPeriod { since, until: Some(until.to_owned()), kind: None };
         let refused = refusal(harness.wallet.statement_totals(business, &period).await);
         let shown = refused.rest["errors"][0]["message"].to_string();
         assert!(refused.status == 400 && shown.contains(message), "{until}: {shown}");
     }
+}
+
+#[tokio::test]
+async fn a_period_has_the_sums_of_one_kind() {
+    let harness = Harness::start().await;
+    let (business, other) = (harness.funded(1_000).await, harness.funded(5_000).await);
+    for amount in [100, 200, 400] {
+        harness.debit(business, harness.order(), 1, amount).await.unwrap();
+    }
+    harness.debit(other, harness.order(), 1, 1).await.unwrap();
+    let deposit = harness.entries(business).await.pop().expect("the deposit").transfer_id;
+    let back = json!({"amountPaise": 500, "reference": "back", "reverses": deposit});
+    harness.wallet.debit_by_operator(business, &back).await.unwrap();
+    harness.wallet.top_up(business, None, &json!({"amountPaise": 50})).await.unwrap();
+    // The deposit and the first two fees are 10 days old.
+    harness.backdate(business, 3, "10 days").await;
+    let sums = async |business: domain::BusinessId, kind: Option<&str>| {
+        let since = Some((harness.clock.now() - chrono::TimeDelta::days(5)).to_rfc3339());
+        let until = Some((harness.clock.now() + chrono::TimeDelta::hours(1)).to_rfc3339());
+        let period = StatementPeriod { since, until, kind: kind.map(str::to_owned) };
+        let seen = harness.wallet.statement_totals(business, &period).await.expect("totals");
+        let balances = (seen.opening_paise.get(), seen.closing_paise.get());
+        assert_eq!(balances, if business == other { (0, 4_999) } else { (700, 0) }, "{kind:?}");
+        (seen.in_paise.get(), seen.out_paise.get(), seen.owed_paise.get(), seen.entries)
+    };
+    for (kind, expected) in [
+        (None, (50, -750, 150, 4)),
+        (Some("delivery_fee"), (0, -400, 0, 1)),
+        (Some("top_up"), (50, 0, 0, 1)),
+        (Some("operator_credit"), (0, 0, 0, 0)),
+        (Some("refund"), (0, 0, 0, 0)),
+        (Some("operator_debit"), (0, -300, 0, 1)),
+        (Some("operator_debit_shortfall"), (0, 0, 200, 0)),
+        (Some("receivable_payment"), (0, -50, -50, 1)),
+    ] {
+        assert_eq!(sums(business, kind).await, expected, "{kind:?}");
+    }
+    assert_eq!(sums(other, Some("delivery_fee")).await, (0, -1, 0, 1));
+    assert_eq!(sums(other, Some("operator_credit")).await, (5_000, 0, 0, 1));
+    assert_eq!(sums(other, Some("operator_debit_shortfall")).await, (0, 0, 0, 0));
+    let unknown = StatementPeriod { kind: Some("gift".to_owned()), ..StatementPeriod::default() };
+    let refused = refusal(harness.wallet.statement_totals(business, &unknown).await);
+    assert_eq!((refused.status, &refused.rest["errors"][0]["field"]), (400, &json!("kind")));
 }
 
 #[tokio::test]

@@ -194,6 +194,8 @@ pub(crate) struct StatementPeriodParams {
     since: Option<DateTime<Utc>>,
     /// Exclusive, at most 366 days after `since`. Default: now.
     until: Option<DateTime<Utc>>,
+    /// Sums only the entries of this kind. Balances stay those of the wallet.
+    kind: Option<String>,
 }
 
 #[derive(IntoParams)]

@@ -81,7 +81,7 @@ pub(crate) async fn totals(
     totals_of(&state, session.business, &request).await
 }
 
-/// wallet validates the times.
+/// wallet validates the times and the kind.
 async fn totals_of(
     state: &State,
     business: BusinessId,
@@ -90,6 +90,7 @@ async fn totals_of(
     let period = read_query(request, |fields| StatementPeriod {
         since: fields.text("since", FORWARDED),
         until: fields.text("until", FORWARDED),
+        kind: fields.text("kind", FORWARDED),
     })?;
     Ok(HttpResponse::Ok().json(state.peers.wallet.statement_totals(business, &period).await?))
 }
