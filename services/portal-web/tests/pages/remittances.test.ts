@@ -1,5 +1,6 @@
 // The operator records a bank transfer by a selection or a file, and the business sees which transfer paid which order.
 import { text } from "node:stream/consumers";
+import type { Page } from "@playwright/test";
 import { placeOrder, report } from "../support/api";
 import {
   type Business,
@@ -46,6 +47,12 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await rowsOf(page, "Cash to settle", 3);
   await heading(page, `Cash of ${business.name}`);
   await check(page, "operator-business-cash", { bothSizes: true });
+  await page.setViewportSize(PHONE);
+  await isDense(page, "Cash to settle");
+  await page.goto("/operator/cash");
+  await isDense(page, "Cash owed to businesses");
+  await page.goBack();
+  await page.setViewportSize(DESKTOP);
   await page.getByLabel("Choose paid-1").check();
   await page.getByRole("button", { name: "Settle 1 order" }).click();
   const dialog = page.getByRole("dialog");
@@ -94,6 +101,7 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await page.setViewportSize(PHONE);
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("list", { name: "Discrepancies" }).getByText("Ravi")).toBeVisible();
+  await isDense(page, "Discrepancies");
   await page.setViewportSize(DESKTOP);
   await expect(discrepancy.getByText("Ravi")).toBeVisible();
   // Finance staff clears it without reading orders.
@@ -159,7 +167,6 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(row(shop, "Audit log", "Cash discrepancy closed")).toBeVisible();
   await expect(row(shop, "Audit log", "Paid by hand")).toHaveCount(0);
 
-  // On a phone, no row is higher than 80 pixels.
   for (const [reader, path, list] of [
     [shop, "/cash-on-delivery", "Orders with cash"],
     [shop, "/cash-on-delivery", "Bank transfers"],
@@ -168,10 +175,16 @@ test("chosen orders and a file are settled, and the business sees the transfers"
     [shop, "/exceptions", "Failed"],
     [page, `/operator/exceptions?businessId=${business.id}`, "Failed"],
     [page, `/operator/businesses/${business.id}`, "Statement"],
+    [page, `/operator/businesses/${business.id}?tab=cash`, "Orders with cash"],
     [page, `/operator/businesses?search=${business.id}`, "Businesses"],
   ] as const) {
     await reader.setViewportSize(PHONE);
     await reader.goto(path);
-    expect(await tallestRow(reader, list), list).toBeLessThanOrEqual(80);
+    await isDense(reader, list);
   }
 });
+
+/** On a phone, no row is higher than 80 pixels. */
+async function isDense(page: Page, list: string): Promise<void> {
+  expect(await tallestRow(page, list), list).toBeLessThanOrEqual(80);
+}

@@ -1,6 +1,6 @@
-import { Button, Checkbox, Group, Stack, Switch } from "@mantine/core";
+import { Button, Checkbox, Group, Stack, Switch, Text } from "@mantine/core";
 import { IconCash } from "@tabler/icons-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useParams } from "react-router-dom";
 import type { Cash } from "../../api/cash";
 import { exportCashOf } from "../../api/exports";
@@ -10,10 +10,11 @@ import { useMay } from "../../api/operator-session";
 import { BackLink } from "../../components/back-link";
 import { CashLate } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
+import { DenseCard } from "../../components/dense-card";
 import { EmptyState, NoMatches } from "../../components/empty-state";
 import { ExportList } from "../../components/export-list";
 import { ListSection } from "../../components/list-section";
-import { moneyColumn } from "../../components/money";
+import { Money, moneyColumn } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { remittanceCard, remittanceColumns } from "../../components/remittance-columns";
 import { useUrlFilter } from "../../components/use-url-filter";
@@ -61,6 +62,7 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
     if (!next.delete(order)) next.add(order);
     setChosen(next);
   };
+  const choice = choiceOf(chosen, toggle);
   const shown = cash.rows.filter((row) => chosen.has(row.orderId)).map((row) => row.orderId);
   const all = cash.rows.length > 0 && shown.length === cash.rows.length;
   const toggleAll = () => setChosen(all ? new Set() : new Set(cash.rows.map((row) => row.orderId)));
@@ -104,7 +106,8 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
         </Group>
       }
       list={cash}
-      columns={maySettle ? [choice(chosen, toggle), ...COLUMNS] : COLUMNS}
+      columns={maySettle ? [choice, ...COLUMNS] : COLUMNS}
+      card={(row) => <SettleCard cash={row} choice={maySettle && choice.render(row)} />}
       rowKey={(row) => row.orderId}
       showsCount
       empty={
@@ -151,7 +154,32 @@ function Promised({ cash: { promisedOn } }: { cash: Cash }) {
   );
 }
 
-function choice(chosen: ReadonlySet<string>, toggle: (order: string) => void): Column<Cash> {
+/** A row on a phone. */
+function SettleCard({ cash, choice }: { cash: Cash; choice: ReactNode }) {
+  return (
+    <DenseCard>
+      <Group gap={8} wrap="nowrap">
+        {choice}
+        <Text size="sm" truncate>
+          {cash.orderReference}
+        </Text>
+      </Group>
+      <Money paise={cash.handedOverPaise ?? 0} />
+      <span>
+        Promised by <Promised cash={cash} />
+      </span>
+      <span>
+        {cash.expectedPaise != null && (
+          <>
+            To collect: <Money paise={cash.expectedPaise} />
+          </>
+        )}
+      </span>
+    </DenseCard>
+  );
+}
+
+function choiceOf(chosen: ReadonlySet<string>, toggle: (order: string) => void): Column<Cash> {
   return {
     key: "choice",
     header: "Choose",

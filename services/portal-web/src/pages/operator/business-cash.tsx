@@ -8,7 +8,7 @@ import { ExportList } from "../../components/export-list";
 import { Figure, Figures } from "../../components/figures";
 import { ListSection } from "../../components/list-section";
 import { Money, moneyColumn } from "../../components/money";
-import { CashOrder } from "./cash-order";
+import { CashCard, CashOrder } from "./cash-order";
 import { DifferenceOwner } from "./difference-owner";
 
 type Cash = ReturnType<typeof useCashOfBusiness>["rows"][number];
@@ -66,6 +66,11 @@ export function BusinessCash({ businessId }: { businessId: string }) {
         list={cash}
         failed="The cash could not be loaded"
         columns={COLUMNS}
+        card={(row) => (
+          <CashCard cash={row}>
+            <CashTime cash={row} />
+          </CashCard>
+        )}
         rowKey={(row) => row.orderId}
         showsCount
         empty={

@@ -4,12 +4,13 @@ import { useBusiness } from "../../api/operator-businesses";
 import { type BusinessCash, useCashOfAll, useDiscrepancies } from "../../api/operator-orders";
 import { CashStatus, CashTime } from "../../components/cash-status";
 import type { Column } from "../../components/data-table";
+import { DenseCard } from "../../components/dense-card";
 import { EmptyState } from "../../components/empty-state";
 import { ListSection } from "../../components/list-section";
-import { moneyColumn } from "../../components/money";
+import { Money, moneyColumn } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
-import { CASH_AGES } from "../../format/cash-labels";
-import { CashOrder } from "./cash-order";
+import { CASH_AGES, orderCount } from "../../format/cash-labels";
+import { CashCard, CashOrder } from "./cash-order";
 import { DifferenceOwner } from "./difference-owner";
 
 export function Component() {
@@ -67,6 +68,7 @@ function Outstanding() {
       label="Cash owed to businesses"
       list={useCashOfAll()}
       columns={CASH_COLUMNS}
+      card={(cash) => <OutstandingCard cash={cash} />}
       rowKey={(row) => row.businessId}
       empty={
         <EmptyState title="Nothing is owed">
@@ -74,6 +76,27 @@ function Outstanding() {
         </EmptyState>
       }
     />
+  );
+}
+
+/** A row on a phone. */
+function OutstandingCard({ cash }: { cash: BusinessCash }) {
+  const { businessId, outstandingPaise, pendingPaise, withDriversPaise, withOperatorPaise, lateOrders } =
+    cash;
+  return (
+    <DenseCard>
+      <BusinessLink id={businessId} />
+      <Money paise={outstandingPaise} />
+      <span>
+        <Money paise={withOperatorPaise} /> with you, <Money paise={withDriversPaise} /> with drivers,{" "}
+        <Money paise={pendingPaise} /> not reported
+      </span>
+      <span>{lateOrders > 0 && `${orderCount(lateOrders)} late`}</span>
+      <span>Oldest: {oldest(cash)}</span>
+      <Anchor component={Link} to={`/operator/cash/${businessId}`}>
+        Orders
+      </Anchor>
+    </DenseCard>
   );
 }
 
@@ -99,6 +122,11 @@ function Discrepancies() {
       description="Orders with an unexpected amount in one of the steps, until they are closed."
       list={useDiscrepancies()}
       columns={DISCREPANCY_COLUMNS}
+      card={(cash) => (
+        <CashCard cash={cash}>
+          <BusinessLink id={cash.businessId} inherit />, <CashTime cash={cash} />
+        </CashCard>
+      )}
       rowKey={(row) => row.orderId}
       empty={
         <EmptyState title="No discrepancies">
@@ -110,10 +138,11 @@ function Discrepancies() {
 }
 
 /** Shows the id until the name is loaded. */
-function BusinessLink({ id }: { id: string }) {
+function BusinessLink({ id, inherit = false }: { id: string; inherit?: boolean }) {
   const { data: business } = useBusiness(id);
+  const path = `/operator/businesses/${id}`;
   return (
-    <Anchor component={Link} to={`/operator/businesses/${id}`} size="sm" style={{ overflowWrap: "anywhere" }}>
+    <Anchor component={Link} to={path} size="sm" inherit={inherit} style={{ overflowWrap: "anywhere" }}>
       {business?.name ?? id}
     </Anchor>
   );

@@ -15,23 +15,31 @@ const OWNER_CHARS_MAX = 200;
 const NOTE_CHARS_MAX = 500;
 
 /** Who clears a discrepancy, or how it ended. */
+export function ownerOf({ difference }: Cash): string {
+  return difference?.resolution ? `Closed: ${difference.resolution}` : (difference?.owner ?? "Nobody");
+}
+
+/** The same, with the button that changes it. */
 export function DifferenceOwner({ cash }: { cash: Cash }) {
+  return (
+    <Stack gap={4} align="flex-start">
+      <Text size="sm">{ownerOf(cash)}</Text>
+      <AssignDifference cash={cash} />
+    </Stack>
+  );
+}
+
+/** The button with its dialog, for those who may use it. */
+export function AssignDifference({ cash }: { cash: Cash }) {
   const [isOpen, { open, close }] = useDisclosure(false);
   const mayAssign = useMay("credit_wallets");
-  const { difference } = cash;
-  const act = difference?.resolution ? "Reopen" : "Assign";
+  const act = cash.difference?.resolution ? "Reopen" : "Assign";
   return (
     <>
-      {difference?.resolution ? (
-        <Text size="sm">Closed: {difference.resolution}</Text>
-      ) : (
-        <Text size="sm">{difference?.owner ?? "Nobody"}</Text>
-      )}
       {mayAssign && (
         <Button
           size="compact-xs"
           variant="default"
-          mt={4}
           onClick={open}
           aria-label={`${act} ${cash.orderReference}`}
         >
