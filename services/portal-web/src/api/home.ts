@@ -14,19 +14,19 @@ const POLL_INCOMPLETE_MS = 10_000;
 const pollMs = (home: { incomplete: string[] } | undefined) =>
   home && home.incomplete.length > 0 ? POLL_INCOMPLETE_MS : POLL_MS;
 
-/** What happens today: live orders, cash, balance and endpoints, as far as the role may read it. */
-export function useHome() {
+/** What happens on this day, which is today: live orders, cash, balance and endpoints, as far as the role may read it. */
+export function useHome(day: string) {
   return useQuery({
-    queryKey: ["home"],
+    queryKey: ["home", day],
     queryFn: () => answer(api.GET("/v1/portal/home")),
     refetchInterval: ({ state }) => pollMs(state.data),
   });
 }
 
-/** What waits for the operator. */
-export function useOperatorHome() {
+/** What waits for the operator on this day, which is today. */
+export function useOperatorHome(day: string) {
   return useQuery({
-    queryKey: [...operatorKey, "home"],
+    queryKey: [...operatorKey, "home", day],
     queryFn: () => operatorAnswer(api.GET("/v1/operator/home")),
     refetchInterval: ({ state }) => pollMs(state.data),
   });

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { toLocalTime } from "../format/region";
 import { formatClock, formatExact, formatRelative, formatTime, formatUpcoming } from "../format/time";
 
 const TICK_MS = 30_000;
@@ -43,7 +44,16 @@ function Stamp({ at, text }: { at: string; text: string }) {
   );
 }
 
-// One timer for all relative times of a page.
+/** The day in the operator's time zone: `2026-01-31`. A page that stays open follows midnight. */
+export function useToday(): string {
+  return useSyncExternalStore(subscribe, today);
+}
+
+function today(): string {
+  return toLocalTime(new Date()).slice(0, 10);
+}
+
+// One timer for all relative times of a page, and for its day.
 const listeners = new Set<() => void>();
 let tick = Date.now();
 let timer: number | undefined;

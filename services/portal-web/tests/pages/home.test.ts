@@ -96,6 +96,18 @@ test("after the first live order, the overview shows today, what needs attention
   await check(page, "quick-start-live", { bothSizes: true });
 });
 
+test("a page that stays open follows midnight in India", async ({ visit }) => {
+  const page = await visit({ storageState: owner });
+  await page.clock.install({ time: new Date("2026-01-31T18:29:00Z") });
+  await page.goto("/");
+  const placed = part(page, "Orders today").getByRole("link", { name: "Placed" });
+  await expect(placed).toHaveAttribute("href", "/orders?mode=live&from=2026-01-31&to=2026-01-31");
+  const read = page.waitForResponse("**/v1/portal/home");
+  await page.clock.fastForward("02:00");
+  await read;
+  await expect(placed).toHaveAttribute("href", "/orders?mode=live&from=2026-02-01&to=2026-02-01");
+});
+
 test("a role sees the parts that it may read", async ({ page, visit }) => {
   await joinTeam(page, await visit({ storageState: owner }), "support");
   await page.goto("/");

@@ -9,7 +9,7 @@ import { Loading } from "../../components/loading";
 import { Money } from "../../components/money";
 import { PageHeader } from "../../components/page-header";
 import { Section } from "../../components/section";
-import { Time } from "../../components/time";
+import { Time, useToday } from "../../components/time";
 import { orderCount } from "../../format/cash-labels";
 import { joinList, serviceName } from "../../format/service-names";
 import { planName } from "../subscription/plan-name";
@@ -20,7 +20,7 @@ const LISTED_MAX = 20;
 const SIGN_UPS = "new-sign-ups";
 
 export function Component() {
-  const home = useOperatorHome();
+  const home = useOperatorHome(useToday());
   return (
     <>
       <PageHeader title="Overview" description="What waits for you, and which businesses need attention." />

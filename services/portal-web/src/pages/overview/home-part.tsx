@@ -7,11 +7,11 @@ import { useMay } from "../../app/session";
 import { useFreshStanding } from "../../app/use-fresh-standing";
 import { Figure, Figures } from "../../components/figures";
 import { Money } from "../../components/money";
+import { useToday } from "../../components/time";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import { minutesInWords } from "../../format/failure-labels";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
 import { formatShare } from "../../format/percent";
-import { toLocalTime } from "../../format/region";
 import { joinList, serviceName } from "../../format/service-names";
 import { FailingEndpoints } from "../webhooks/failing-endpoints";
 
@@ -80,6 +80,7 @@ const STATES: { name: string; statuses: DeliveryStatus[] }[] = [
 ];
 
 function Today({ orders }: { orders: Orders }) {
+  const day = useToday();
   if (!orders) return <Unavailable name="Placed" />;
   const count = (statuses?: DeliveryStatus[]) =>
     orders.today
@@ -88,7 +89,7 @@ function Today({ orders }: { orders: Orders }) {
   const placed = count();
   return (
     <>
-      <Figure name="Placed" to={listOfToday()}>
+      <Figure name="Placed" to={listOf(day)}>
         {placed}
         {placed >= COUNTED_MAX && " or more"}
       </Figure>
@@ -97,8 +98,10 @@ function Today({ orders }: { orders: Orders }) {
         <Figure
           key={name}
           name={name}
-          to={statuses.length === 1 ? listOfToday(statuses[0]) : undefined}
-          hint={statuses.length > 1 && <Lists of={statuses.filter((status) => count([status]) > 0)} />}
+          to={statuses.length === 1 ? listOf(day, statuses[0]) : undefined}
+          hint={
+            statuses.length > 1 && <Lists day={day} of={statuses.filter((status) => count([status]) > 0)} />
+          }
         >
           {count(statuses)}
         </Figure>
@@ -107,21 +110,20 @@ function Today({ orders }: { orders: Orders }) {
   );
 }
 
-function Lists({ of }: { of: DeliveryStatus[] }) {
+function Lists({ day, of }: { day: string; of: DeliveryStatus[] }) {
   return of.map((status, index) => (
     <Fragment key={status}>
       {index > 0 && ", "}
-      <Anchor component={Link} to={listOfToday(status)} size="xs">
+      <Anchor component={Link} to={listOf(day, status)} size="xs">
         {DELIVERY_STATUSES[status].label}
       </Anchor>
     </Fragment>
   ));
 }
 
-/** The orders that were placed today, by the operator’s time zone. */
-function listOfToday(status?: DeliveryStatus): string {
-  const today = toLocalTime(new Date()).slice(0, 10);
-  return `/orders?mode=live&from=${today}&to=${today}${status ? `&status=${status}` : ""}`;
+/** The orders that were placed on this day. */
+function listOf(day: string, status?: DeliveryStatus): string {
+  return `/orders?mode=live&from=${day}&to=${day}${status ? `&status=${status}` : ""}`;
 }
 
 function Attention({ orders }: { orders: Orders }) {

@@ -5,6 +5,7 @@ import { useStatus } from "../../api/status";
 import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { PageHeader } from "../../components/page-header";
+import { useToday } from "../../components/time";
 import { HomePart } from "./home-part";
 import { RefusalNotice } from "./refusal-notice";
 
@@ -15,7 +16,7 @@ const LOADING = <Loading what="Loading the overview" height={360} radius="lg" />
 
 /** The home page: the way to the first live order, and afterwards what happens today. */
 export function Component() {
-  const home = useHome();
+  const home = useHome(useToday());
   const isLive = useIsLive(home.data, home.error !== null);
   return (
     <>
