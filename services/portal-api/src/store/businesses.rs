@@ -213,6 +213,11 @@ const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
 pub(super) const IS_CLOSED: &str = "EXISTS (\
      SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL)";
 
+/// Whether the operator refused the business its approval or live access, and it has not asked again. Release 1.0.0 leaves the
+/// refusal of a business that it lets go live.
+const IS_REFUSED: &str = "(NOT (businesses.status = 'active' AND businesses.live_access) AND EXISTS (\
+     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL))";
+
 /// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
@@ -252,6 +257,9 @@ pub(crate) async fn list(
     }
     if filter.awaits_review {
         query = query.filter(sql::<Bool>(AWAITS_REVIEW));
+    }
+    if filter.undecided {
+        query = query.filter(not(sql::<Bool>(IS_REFUSED)).and(not(sql::<Bool>(IS_CLOSED))));
     }
     if let Some(state) = filter.subscription {
         query = query.filter(businesses::subscription_state.eq(state.to_string()));

@@ -13,13 +13,18 @@ pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
 ) -> Result<Option<Refusal>, StoreError> {
-    let row: Option<(String, DateTime<Utc>, Option<DateTime<Utc>>)> = refusals::table
+    let row: Option<(String, DateTime<Utc>, Option<DateTime<Utc>>, Option<String>)> = refusals::table
         .find(business.to_string())
-        .select((refusals::reason, refusals::refused_at, refusals::asked_again_at))
+        .select((refusals::reason, refusals::refused_at, refusals::asked_again_at, refusals::note))
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(reason, refused_at, asked_again_at)| Refusal { reason, refused_at, asked_again_at }))
+    Ok(row.map(|(reason, refused_at, asked_again_at, note)| Refusal {
+        reason,
+        refused_at,
+        asked_again_at,
+        note,
+    }))
 }
 
 /// Inserts or replaces the refusal.
@@ -41,6 +46,7 @@ pub(crate) async fn put(
             refusals::reason.eq(reason),
             refusals::refused_at.eq(now),
             refusals::asked_again_at.eq(None::<DateTime<Utc>>),
+            refusals::note.eq(None::<String>),
         ))
         .execute(conn)
         .await?;
@@ -51,10 +57,11 @@ pub(crate) async fn put(
 pub(crate) async fn ask_again(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
+    note: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let asked = diesel::update(refusals::table.find(business.to_string()))
-        .set(refusals::asked_again_at.eq(now))
+        .set((refusals::asked_again_at.eq(now), refusals::note.eq(note)))
         .execute(conn)
         .await?;
     if asked == 1 { Ok(()) } else { Err(diesel::result::Error::NotFound.into()) }

@@ -51,6 +51,7 @@ diesel::table! {
         reason -> Text,
         refused_at -> Timestamptz,
         asked_again_at -> Nullable<Timestamptz>,
+        note -> Nullable<Text>,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the operator refuses a business, and how the business asks again.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -11,8 +12,13 @@ const ASK: &str = "/v1/portal/business/refusal/ask-again";
 
 /// The businesses that wait for their approval, the newest first.
 async fn waiting(operator: &mut Client) -> Vec<Value> {
+    listed(operator, "signUps").await
+}
+
+/// Those of one list of the operator's home.
+async fn listed(operator: &mut Client, list: &str) -> Vec<Value> {
     let home = operator.get("/v1/operator/home").await.body;
-    home["signUps"].as_array().unwrap().iter().map(|business| business["id"].clone()).collect()
+    home[list].as_array().unwrap().iter().map(|business| business["id"].clone()).collect()
 }
 
 #[tokio::test]
@@ -36,10 +42,15 @@ async fn a_refused_sign_up_reads_why_and_asks_again() {
     assert_eq!(other.client.post(ASK, json!({})).await.code(), "nothing_refused");
     assert_eq!(waiting(&mut operator).await, std::slice::from_ref(&other_id));
 
-    for _ in 0..2 {
-        assert_eq!(owner.client.post(ASK, json!({})).await.status, 204);
+    let long = json!({ "note": "x".repeat(501) });
+    assert_eq!(owner.client.post(ASK, long).await.invalid_fields(), ["note"]);
+    for note in ["The GSTIN is in our contact now.", "A repetition"] {
+        assert_eq!(owner.client.post(ASK, json!({ "note": note })).await.status, 204);
     }
-    assert!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"].is_string());
+    let asked = owner.client.get(REFUSAL).await.body["refusal"].clone();
+    assert!(asked["askedAgainAt"].is_string(), "{asked}");
+    assert_eq!(asked["note"], "The GSTIN is in our contact now.");
+    assert_eq!(operator.get(&path).await.body["refusal"], asked);
     assert_eq!(waiting(&mut operator).await, [other_id.clone(), id.clone()]);
     let log = owner.client.get("/v1/portal/audit-log").await.body;
     for action in ["business.refused", "business.asked_again"] {
@@ -51,7 +62,8 @@ async fn a_refused_sign_up_reads_why_and_asks_again() {
         assert!(!log.to_string().contains("GSTIN"), "an erasure cannot remove it: {log}");
     }
     assert_eq!(operator.post(&refusal, reason).await.status, 204, "once more");
-    assert_eq!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"], Value::Null);
+    let again = owner.client.get(REFUSAL).await.body["refusal"].clone();
+    assert_eq!((&again["askedAgainAt"], &again["note"]), (&Value::Null, &Value::Null));
     assert_eq!(waiting(&mut operator).await, std::slice::from_ref(&other_id));
     assert_eq!(operator.patch(&path, json!({ "status": "active" })).await.status, 200);
     assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null, "the approval ends it");
@@ -67,10 +79,17 @@ async fn live_access_is_refused_and_asked_for_again_too() {
     let refusal = format!("{path}/refusal");
     assert_eq!(operator.patch(&path, json!({ "status": "active" })).await.status, 200);
     assert!(waiting(&mut operator).await.is_empty());
+    let asked = owner.client.put("/v1/portal/subscription", json!({ "plan": "growth" })).await;
+    assert_eq!(asked.status, 200, "{asked:?}");
+    assert_eq!(listed(&mut operator, "planRequests").await, std::slice::from_ref(&id));
     let reason = json!({ "reason": "Please test cancellations first." });
     assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204);
-    assert!(waiting(&mut operator).await.is_empty(), "refused");
-    assert_eq!(owner.client.post(ASK, json!({})).await.status, 204);
+    for list in ["signUps", "planRequests"] {
+        assert!(listed(&mut operator, list).await.is_empty(), "refused: {list}");
+    }
+    let without_body = owner.client.raw(Method::POST, ASK, "application/json", "").await;
+    assert_eq!(without_body.status, 204, "{without_body:?}");
+    assert_eq!(listed(&mut operator, "planRequests").await, std::slice::from_ref(&id));
     for status in ["suspended", "active"] {
         assert_eq!(operator.patch(&path, json!({ "status": status })).await.status, 200, "{status}");
     }

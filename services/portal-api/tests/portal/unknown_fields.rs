@@ -31,6 +31,7 @@ const OF_OWNERS: &[&str] = &[
     "PUT /v1/portal/name",
     "PUT /v1/portal/business",
     "POST /v1/portal/business/closing",
+    "POST /v1/portal/business/refusal/ask-again",
     "PUT /v1/portal/pickup-profile",
     "PUT /v1/portal/subscription",
     "POST /v1/portal/session/confirm",

@@ -16,7 +16,8 @@ export function useRefusal() {
 export function useAskAgain() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => answer(api.POST("/v1/portal/business/refusal/ask-again")),
+    mutationFn: (note: string) =>
+      answer(api.POST("/v1/portal/business/refusal/ask-again", { body: note ? { note } : {} })),
     onSettled: () => client.invalidateQueries({ queryKey: refusalKey }),
   });
 }

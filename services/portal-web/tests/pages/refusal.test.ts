@@ -21,8 +21,11 @@ test("a refused sign-up reads why, and asks again", async ({ visit }) => {
   await owner.goto("/");
   await expect(owner.getByText("Reason: The GSTIN is missing.")).toBeVisible();
   await check(owner, "refused", { bothSizes: true });
+  await owner.getByLabel("Message").fill("It is in our contact now.");
   await owner.getByRole("button", { name: "Ask again" }).click();
   await expect(owner.getByText("Asked again on")).toBeVisible();
+  await expect(owner.getByText("Your message: It is in our contact now.")).toBeVisible();
   await staff.reload();
   await expect(row.getByText("Asked again")).toBeVisible();
+  await expect(row.getByText("Their message: It is in our contact now.")).toBeVisible();
 });

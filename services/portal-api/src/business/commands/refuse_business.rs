@@ -52,11 +52,12 @@ pub(crate) async fn refuse_business(
     Ok(())
 }
 
-/// A repeated call changes nothing.
+/// A repeated call changes nothing, not even the note.
 pub(crate) async fn ask_again(
     state: &State,
     business: BusinessId,
     author: &Author,
+    note: Option<&str>,
 ) -> Result<(), RefusalError> {
     let now = state.unit.clock.now();
     let asked: Result<(), RefusalError> = state
@@ -70,7 +71,8 @@ pub(crate) async fn ask_again(
             if refusal.asked_again_at.is_some() {
                 return Ok(());
             }
-            refusals::ask_again(conn, business, now).await?;
+            refusals::ask_again(conn, business, note, now).await?;
+            // Without the note, as above.
             let event =
                 AuditEvent::new(Action::BusinessAskedAgain).on(Target::new(TargetKind::Business, business));
             Ok(write_audit(conn, state, business, author, &event).await?)

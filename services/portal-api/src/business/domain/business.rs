@@ -135,6 +135,8 @@ pub(crate) struct BusinessFilter {
     pub(crate) subscription: Option<SubscriptionState>,
     /// Leaves only businesses that wait for their approval, or asked again after a refusal.
     pub(crate) awaits_review: bool,
+    /// Leaves out businesses that are closed, or were refused and have not asked again.
+    pub(crate) undecided: bool,
 }
 
 #[cfg(test)]

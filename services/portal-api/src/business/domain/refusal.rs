@@ -9,4 +9,6 @@ pub(crate) struct Refusal {
     pub(crate) refused_at: DateTime<Utc>,
     /// Then the business waits for the operator again.
     pub(crate) asked_again_at: Option<DateTime<Utc>>,
+    /// What an owner wrote when asking again.
+    pub(crate) note: Option<String>,
 }

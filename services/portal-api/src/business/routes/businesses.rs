@@ -66,6 +66,7 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
             status: fields.parsed("status", "active, inactive, suspended or closed"),
             subscription: fields.parsed("subscription", "required, requested, active or expired"),
             awaits_review: false,
+            undecided: false,
         };
         (fields.page(), filter)
     })?;

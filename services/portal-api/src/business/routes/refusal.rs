@@ -1,11 +1,12 @@
 //! `…/refusal` of a business: the operator says why it refuses the approval or live access, and an owner asks again.
 
-use actix_web::HttpResponse;
-use actix_web::web::{Data, Path, ReqData};
+use actix_web::web::{Data, Path, Payload, ReqData};
+use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use domain::BusinessId;
 use serde::Serialize;
-use web::{ApiError, JsonBody, TextRule, read_body};
+use serde_json::Value;
+use web::{ApiError, JsonBody, TextRule, read_body, read_optional_json};
 
 use crate::business::commands::refuse_business::{ask_again, refuse_business};
 use crate::business::domain::Refusal;
@@ -18,6 +19,7 @@ use crate::http::openapi::contact_bodies;
 use crate::state::State;
 
 const REASON: TextRule = TextRule::lines(500);
+const NOTE: TextRule = TextRule::lines(500);
 
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -26,6 +28,8 @@ pub(crate) struct RefusalView {
     refused_at: DateTime<Utc>,
     /// Then the business waits for the operator again.
     asked_again_at: Option<DateTime<Utc>>,
+    /// What the business wrote when it asked again.
+    note: Option<String>,
 }
 
 /// Null if nothing was refused, or the business has it now.
@@ -36,8 +40,8 @@ struct LastRefusal {
 
 impl From<Refusal> for RefusalView {
     fn from(refusal: Refusal) -> Self {
-        let Refusal { reason, refused_at, asked_again_at } = refusal;
-        Self { reason, refused_at, asked_again_at }
+        let Refusal { reason, refused_at, asked_again_at, note } = refusal;
+        Self { reason, refused_at, asked_again_at, note }
     }
 }
 
@@ -62,15 +66,22 @@ pub(crate) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     operation_id = "askAgain",
     tag = "Account",
     summary = "Ask the operator again for what it refused",
-    description = "A repeated call changes nothing. Without a refusal: 409 `nothing_refused`. A business that has what it waited for: 409 `business_not_waiting`.",
+    description = "The operator reads the note. A repeated call changes nothing. Without a refusal: 409 `nothing_refused`. A business that has what it waited for: 409 `business_not_waiting`.",
+    request_body = Option<contact_bodies::AskAgain>,
     responses((status = 204, description = "The business waits for the operator again.")),
 )]
 pub(crate) async fn ask(
     state: Data<State>,
     session: ReqData<Session>,
     author: UserAuthor,
+    request: HttpRequest,
+    payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    ask_again(&state, session.business, &author.0).await.map_err(errors::refusal)?;
+    let note = match read_optional_json(&request, payload).await? {
+        Value::Null => None,
+        body => read_body(&body, &["note"], |fields| Some(fields.optional_text("note", NOTE)))?,
+    };
+    ask_again(&state, session.business, &author.0, note.as_deref()).await.map_err(errors::refusal)?;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -23,7 +23,7 @@ const LISTED_MAX: usize = 20;
 pub(crate) struct OperatorHome {
     /// Businesses that wait for their approval, or asked again, newest first.
     pub(crate) sign_ups: Vec<ListedBusiness>,
-    /// Businesses that wait for their plan, newest first.
+    /// Businesses that wait for their plan and were not refused, or asked again, newest first.
     pub(crate) plan_requests: Vec<ListedBusiness>,
     /// The number of requests that the caller may decide.
     pub(crate) approvals: usize,
@@ -45,8 +45,11 @@ pub(crate) async fn operator_home(
     kinds: Vec<ApprovalKind>,
 ) -> Result<OperatorHome, StoreError> {
     let waiting = BusinessFilter { awaits_review: true, ..BusinessFilter::default() };
-    let requested =
-        BusinessFilter { subscription: Some(SubscriptionState::Requested), ..BusinessFilter::default() };
+    let requested = BusinessFilter {
+        subscription: Some(SubscriptionState::Requested),
+        undecided: true,
+        ..BusinessFilter::default()
+    };
     let pending = ApprovalFilter { state: Some(ApprovalState::Pending), business: None, kinds };
     let closed: Result<Vec<BusinessId>, StoreError> =
         state.unit.database.read(async |conn| closings::closed(conn, CLOSED_MAX).await).await;

@@ -22,7 +22,7 @@ use crate::state::State;
 struct OperatorHomeView {
     /// Businesses that wait for their approval, or asked again after a refusal, newest first.
     sign_ups: Vec<WaitingBusiness>,
-    /// Businesses that wait for their plan, newest first.
+    /// Businesses that wait for their plan and were not refused, or asked again, newest first.
     plan_requests: Vec<WaitingBusiness>,
     /// The number of requests for approval that the caller may see, at most 21; null without the permission.
     approvals: Option<usize>,

@@ -37,6 +37,13 @@ pub(crate) struct RefuseBusiness {
 }
 
 #[derive(ToSchema)]
+pub(crate) struct AskAgain {
+    /// What has changed since the refusal.
+    #[schema(max_length = 500)]
+    note: Option<String>,
+}
+
+#[derive(ToSchema)]
 pub(crate) struct AddStaffNote {
     #[schema(min_length = 1, max_length = 2000)]
     text: String,

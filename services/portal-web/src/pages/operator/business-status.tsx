@@ -235,13 +235,19 @@ function RefusalRow({ business }: { business: BusinessDetails }) {
   if (!waits || closed) return null;
   const label = refusal?.askedAgainAt ? "Asked again" : refusal ? "Refused" : "Not refused";
   return (
-    <Row name="Refusal" label={label} tone={refusal ? "warn" : "idle"} hint={refusal?.reason} error={null}>
+    <Row
+      name="Refusal"
+      label={label}
+      tone={refusal ? "warn" : "idle"}
+      hint={refusal && <RefusalTexts refusal={refusal} />}
+      error={null}
+    >
       <ConfirmButton
         title={`Refuse ${business.name}?`}
         description={
           <Stack>
-            It cannot place live orders, and leaves the new sign-ups until it asks again. Its owners are
-            informed by e-mail.
+            It cannot place live orders, and leaves the new sign-ups and the requested plans until it asks
+            again. Its owners are informed by e-mail.
             <Textarea
               label="Reason"
               description="Its owners read it on their overview and in the e-mail."
@@ -260,6 +266,17 @@ function RefusalRow({ business }: { business: BusinessDetails }) {
         {refusal ? "Refuse again" : "Refuse"}
       </ConfirmButton>
     </Row>
+  );
+}
+
+function RefusalTexts({ refusal: { reason, note } }: { refusal: NonNullable<BusinessDetails["refusal"]> }) {
+  if (!note) return reason;
+  return (
+    <>
+      {reason}
+      <br />
+      Their message: {note}
+    </>
   );
 }
 

@@ -18,6 +18,7 @@ import classes from "./business.module.css";
 /** The most entries of a list. */
 const LISTED_MAX = 20;
 const SIGN_UPS = "new-sign-ups";
+const PLAN_REQUESTS = "requested-plans";
 
 export function Component() {
   const home = useOperatorHome(useToday());
@@ -56,7 +57,7 @@ function Parts({ home }: { home: OperatorHome }) {
         <Figure name="New sign-ups" to={`#${SIGN_UPS}`} hint="Wait for your approval">
           {many(signUps.length)}
         </Figure>
-        <Figure name="Plans requested" to="/operator/businesses?subscription=requested" hint="Wait for you">
+        <Figure name="Plans requested" to={`#${PLAN_REQUESTS}`} hint="Wait for you">
           {many(planRequests.length)}
         </Figure>
         {typeof approvals === "number" && (
@@ -87,7 +88,7 @@ function Parts({ home }: { home: OperatorHome }) {
           </Row>
         ))}
       </List>
-      <List title="Requested plans" empty="No business waits for a plan.">
+      <List id={PLAN_REQUESTS} title="Requested plans" empty="No business waits for a plan.">
         {planRequests.map(({ id, name, requestedPlan }) => (
           <Row key={id} id={id} name={name}>
             {requestedPlan && planName(requestedPlan)}

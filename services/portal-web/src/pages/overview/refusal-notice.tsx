@@ -1,17 +1,21 @@
-import { Alert, Stack, Text } from "@mantine/core";
+import { Alert, Stack, Text, Textarea } from "@mantine/core";
+import { useState } from "react";
 import { useAskAgain, useRefusal } from "../../api/refusal";
 import { useMay } from "../../app/session";
 import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { Time } from "../../components/time";
 
+const NOTE_CHARS_MAX = 500;
+
 /** Why the operator refused the approval or live access, until it grants it. */
 export function RefusalNotice() {
   const refusal = useRefusal().data?.refusal;
   const mayAsk = useMay("manage_business");
   const ask = useAskAgain();
+  const [note, setNote] = useState("");
   if (!refusal) return null;
-  const { reason, refusedAt, askedAgainAt } = refusal;
+  const { reason, refusedAt, askedAgainAt, note: sent } = refusal;
   return (
     <Alert
       role="status"
@@ -33,10 +37,30 @@ export function RefusalNotice() {
             </>
           )}
         </Text>
+        {sent && (
+          <Text style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>Your message: {sent}</Text>
+        )}
         {mayAsk && !askedAgainAt && (
-          <CallButton size="xs" loading={ask.isPending} onClick={() => ask.mutate()}>
-            Ask again
-          </CallButton>
+          <>
+            <Textarea
+              label="Message"
+              description="What has changed. Your delivery company reads it."
+              maxLength={NOTE_CHARS_MAX}
+              autosize
+              minRows={2}
+              w="100%"
+              maw={480}
+              value={note}
+              onChange={(event) => setNote(event.currentTarget.value)}
+            />
+            <CallButton
+              size="xs"
+              loading={ask.isPending}
+              onClick={() => ask.mutate(note.trim(), { onSuccess: () => setNote("") })}
+            >
+              Ask again
+            </CallButton>
+          </>
         )}
         {ask.error && <ErrorState error={ask.error} title="The request failed" />}
       </Stack>

@@ -1,0 +1,1 @@
+ALTER TABLE refusals DROP COLUMN note;
