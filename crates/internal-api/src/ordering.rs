@@ -12,6 +12,9 @@ use crate::{CallError, Peer};
 pub struct OrderingContext {
     /// Open go-live items. Live orders are locked until it is empty.
     pub missing: Vec<GoLiveItem>,
+    /// Whether the closing of the business has begun. Release 1.0.0 closes none.
+    #[serde(default)]
+    pub closing: bool,
     /// Absent while the profile is incomplete.
     pub pickup: Option<PickupProfile>,
 }

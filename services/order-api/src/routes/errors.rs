@@ -8,7 +8,7 @@ use web::ApiError;
 
 use crate::commands::MoveError;
 use crate::commands::correct_delivery::CorrectError;
-use crate::commands::create_order::{CreateError, InvalidOrder, ReusedKey};
+use crate::commands::create_order::{CreateError, InvalidOrder, LockedBusiness, ReusedKey};
 use crate::commands::decide_after_failure::DecideError;
 use crate::commands::erase_personal_data::EraseError;
 use crate::commands::issue_delivery_code::IssueError;
@@ -110,7 +110,7 @@ pub(super) fn from_create(
 ) -> ApiError {
     match error {
         CreateError::KeyReused(reused) => key_reused(&reused, tracking_url(&reused.existing)),
-        CreateError::Locked { missing, was_live } => locked(&missing, was_live.then_some(brand)),
+        CreateError::Locked { missing, business } => locked(&missing, business, brand),
         CreateError::Invalid(invalid) => invalid_order(invalid),
         CreateError::ReferenceExists(existing) => reference_exists(&existing, tracking_url(&existing)),
         CreateError::OrderInProgress => ApiError::new(
@@ -144,16 +144,22 @@ fn invalid_order(invalid: InvalidOrder) -> ApiError {
     if invalid.warnings.is_empty() { error } else { error.with("warnings", json!(invalid.warnings)) }
 }
 
-/// With a `contact` for a business that has placed live orders before: a Test key does not help it.
-fn locked(missing: &[GoLiveItem], contact: Option<&str>) -> ApiError {
+/// Names the contact of a business that has placed live orders before: a Test key does not help it.
+fn locked(missing: &[GoLiveItem], business: LockedBusiness, brand: &str) -> ApiError {
     let open: Vec<_> = missing.iter().map(|item| item.label()).collect();
     let open = open.join("; ");
-    let message = match contact {
-        Some(brand) => format!(
-            "Live orders of this business are stopped until these are true again: {open}. Contact {brand}, unless the business \
-             is being closed. Once they are true, retry with the same Idempotency-Key."
+    let message = match business {
+        LockedBusiness::Closing => format!(
+            "The business is being closed: it places no live orders any more. If it should stay, withdraw the closing in the \
+             portal, or contact {brand}."
         ),
-        None => format!("Live orders are locked until these are done: {open}. Until then, use the Test key."),
+        LockedBusiness::WasLive => format!(
+            "Live orders of this business are stopped until these are true again: {open}. Contact {brand}. Once they are true, \
+             retry with the same Idempotency-Key."
+        ),
+        LockedBusiness::New => {
+            format!("Live orders are locked until these are done: {open}. Until then, use the Test key.")
+        }
     };
     ApiError::new(StatusCode::FORBIDDEN, "live_api_locked", message).with("missing", json!(missing))
 }

@@ -28,7 +28,8 @@ async fn one_order_per_reference_and_key() -> anyhow::Result<()> {
     failures_free_key_and_reference(&service, &business).await?;
     another_notation_is_the_same_request(&business).await?;
     a_cancelled_order_asks_for_a_new_reference(&business).await?;
-    withdrawn_live_access_names_the_contact(&service, &business).await
+    withdrawn_live_access_names_the_contact(&service, &business).await?;
+    a_business_that_is_being_closed_reads_so(&service).await
 }
 
 /// Status and body, without the values that differ each time.
@@ -317,12 +318,27 @@ async fn withdrawn_live_access_names_the_contact(
     insta::assert_snapshot!(stable(&refused), @r#"
     403 {
       "code": "live_api_locked",
-      "message": "Live orders of this business are stopped until these are true again: Live access is active. Contact Waybill, unless the business is being closed. Once they are true, retry with the same Idempotency-Key.",
+      "message": "Live orders of this business are stopped until these are true again: Live access is active. Contact Waybill. Once they are true, retry with the same Idempotency-Key.",
       "missing": [
         "live_access_active"
       ],
       "requestId": "req_…"
     }
     "#);
+    Ok(())
+}
+
+/// It has nothing to complete, and cannot top up once its closing is completed.
+async fn a_business_that_is_being_closed_reads_so(service: &OrderApi) -> anyhow::Result<()> {
+    let business = service.business(FEE);
+    service.peers.begin_closing(business.id);
+    let refused = business.live()?.create("closing", &smallest_order("closing")).await?;
+    assert_eq!((refused.status.as_u16(), refused.code()), (403, "live_api_locked"));
+    assert_eq!(refused.body["missing"], json!(["live_access_active"]));
+    assert_eq!(
+        text(&refused.body, "message"),
+        "The business is being closed: it places no live orders any more. If it should stay, withdraw the closing in the \
+         portal, or contact Waybill."
+    );
     Ok(())
 }

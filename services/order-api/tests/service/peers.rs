@@ -147,8 +147,16 @@ impl Peers {
         missing: &[GoLiveItem],
         pickup: Option<PickupProfile>,
     ) {
-        let context = OrderingContext { missing: missing.to_vec(), pickup };
+        let context = OrderingContext { missing: missing.to_vec(), closing: false, pickup };
         self.known().ordering.insert(business, context);
+    }
+
+    /// The closing of the business has begun.
+    pub(crate) fn begin_closing(&self, business: BusinessId) {
+        if let Some(context) = self.known().ordering.get_mut(&business) {
+            context.missing = vec![GoLiveItem::LiveAccessActive];
+            context.closing = true;
+        }
     }
 
     pub(crate) fn set_balance(&self, business: BusinessId, paise: i64) {

@@ -37,7 +37,10 @@ type FactsRow = (
     Option<DateTime<Utc>>,
     Option<DateTime<Utc>>,
 );
-type StandingRow = (BusinessRow, FactsRow, Option<PickupRow>);
+/// With [`IS_CLOSING`].
+type StandingRow = (BusinessRow, FactsRow, Option<PickupRow>, bool);
+/// A [`StandingRow`], the owner's address, and [`IS_CLOSED`].
+type ListedRow = (BusinessRow, FactsRow, Option<PickupRow>, bool, String, bool);
 
 /// The columns of a [`FactsRow`].
 macro_rules! facts_columns {
@@ -174,7 +177,12 @@ pub(crate) async fn standing(
         .inner_join(go_live_facts::table)
         .left_join(pickup_profiles::table)
         .filter(businesses::id.eq(id.to_string()))
-        .select((BusinessRow::as_select(), facts_columns!(), Option::<PickupRow>::as_select()))
+        .select((
+            BusinessRow::as_select(),
+            facts_columns!(),
+            Option::<PickupRow>::as_select(),
+            sql::<Bool>(IS_CLOSING),
+        ))
         .first(conn)
         .await
         .optional()?;
@@ -209,6 +217,9 @@ const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
      AND NOT EXISTS (\
      SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL))";
 
+/// Whether the closing of the business has begun, or is completed.
+const IS_CLOSING: &str = "EXISTS (SELECT FROM closings WHERE closings.business_id = businesses.id)";
+
 /// Whether the closing of the business is completed.
 pub(super) const IS_CLOSED: &str = "EXISTS (\
      SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL)";
@@ -238,6 +249,7 @@ pub(crate) async fn list(
             BusinessRow::as_select(),
             facts_columns!(),
             Option::<PickupRow>::as_select(),
+            sql::<Bool>(IS_CLOSING),
             accounts::email,
             sql::<Bool>(IS_CLOSED),
         ))
@@ -284,9 +296,10 @@ pub(crate) async fn list(
         }
         query = query.filter(businesses::id.lt(after.to_string()));
     }
-    let rows: Vec<(BusinessRow, FactsRow, Option<PickupRow>, String, bool)> = query.load(conn).await?;
-    let listed = rows.into_iter().map(|(business, facts, pickup, owner_email, closed)| {
-        Ok(ListedBusiness { standing: Standing::try_from((business, facts, pickup))?, closed, owner_email })
+    let rows: Vec<ListedRow> = query.load(conn).await?;
+    let listed = rows.into_iter().map(|(business, facts, pickup, closing, owner_email, closed)| {
+        let standing = Standing::try_from((business, facts, pickup, closing))?;
+        Ok(ListedBusiness { standing, closed, owner_email })
     });
     listed.collect::<Result<_, StoreError>>().map(Some)
 }
@@ -328,7 +341,7 @@ impl TryFrom<BusinessRow> for Business {
 impl TryFrom<StandingRow> for Standing {
     type Error = StoreError;
 
-    fn try_from((business, facts, pickup): StandingRow) -> Result<Self, StoreError> {
+    fn try_from((business, facts, pickup, closing): StandingRow) -> Result<Self, StoreError> {
         let (successful_test_order, wallet_funded, active, subscription, live_access, profile) = facts;
         Ok(Self {
             business: business.try_into()?,
@@ -343,6 +356,7 @@ impl TryFrom<StandingRow> for Standing {
                 wallet_funded,
                 profile,
             },
+            closing,
         })
     }
 }

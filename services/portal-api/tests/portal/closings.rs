@@ -129,6 +129,9 @@ async fn an_owner_begins_and_withdraws_it_and_live_access_is_as_before() {
         let refused = owner.client.call(call.0, &call.1).await;
         assert_eq!((refused.status, refused.code()), (409, "business_closing"), "{call:?}");
     }
+    for seen in [owner.client.get("/v1/portal/status").await.body, portal.ordering(&owner.business).await] {
+        assert_eq!(seen["closing"], true, "{seen}");
+    }
     // What it owes is paid by a top-up.
     let top_up = owner.client.call("POST", "/v1/portal/wallet/top-ups").await;
     assert_ne!(top_up.status, 409, "{top_up:?}");
@@ -138,6 +141,7 @@ async fn an_owner_begins_and_withdraws_it_and_live_access_is_as_before() {
         assert_eq!(owner.client.delete(CLOSING).await.status, 204);
     }
     assert_eq!(live_access(&mut operator, &owner.business).await, "active");
+    assert_eq!(portal.ordering(&owner.business).await["closing"], false);
     let log = owner.client.get("/v1/portal/audit-log").await.body;
     let entries = log["data"].as_array().unwrap();
     for action in ["business.closing_begun", "business.closing_withdrawn"] {

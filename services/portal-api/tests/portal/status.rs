@@ -47,6 +47,7 @@ async fn a_new_business_sees_the_initial_labels_of_the_specification() {
                     item("pickup_profile_complete", "Pickup profile is complete"),
                 ],
             },
+            "closing": false,
             "advice": [
                 advice(
                     "duplicate_retry_tested",

@@ -29,6 +29,10 @@ test("an owner begins to close the business, and the operator pays out the balan
   await expect(owner.getByText("This business is being closed")).toBeVisible();
   const refused = await ask(owner, "POST", "/api-keys", { mode: "test", name: "late" }, 409);
   expect(refused.code).toBe("business_closing");
+  await owner.goto("/");
+  const list = owner.getByRole("list", { name: "Go-live checklist" });
+  await expect(list.getByText("Wallet is funded")).toBeVisible();
+  await expect(list.getByRole("link")).toHaveCount(0);
 
   await logInAsOperator(staff);
   await staff.goto(`/operator/businesses/${id}?tab=closing`);

@@ -4,7 +4,7 @@ use domain::Mode;
 use internal_api::keys::AuthenticatedKey;
 use internal_api::ordering::{OrderingContext, PickupProfile};
 
-use super::outcome::CreateError;
+use super::outcome::{CreateError, LockedBusiness};
 use crate::domain::{OrderDraft, Pickup, Place, warn_of_place};
 use crate::state::State;
 use crate::store::orders;
@@ -23,8 +23,14 @@ pub(super) async fn check_live_access(
         return Ok(Some(context));
     }
     let was_live = async |conn: &mut _| orders::any_live_order(conn, caller.business_id).await;
-    let was_live = state.unit.database.read(was_live).await?;
-    Err(CreateError::Locked { missing: context.missing, was_live })
+    let business = if context.closing {
+        LockedBusiness::Closing
+    } else if state.unit.database.read(was_live).await? {
+        LockedBusiness::WasLive
+    } else {
+        LockedBusiness::New
+    };
+    Err(CreateError::Locked { missing: context.missing, business })
 }
 
 /// Takes missing pickup fields from the pickup profile. A business without a complete profile may place test orders;

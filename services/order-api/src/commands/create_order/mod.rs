@@ -16,7 +16,7 @@ use postgres::StoreError;
 use tokio::time::Instant;
 
 use self::admission::{check_live_access, complete_pickup};
-pub use self::outcome::{CreateError, CreateOrder, InvalidOrder, Placed, ReusedKey};
+pub use self::outcome::{CreateError, CreateOrder, InvalidOrder, LockedBusiness, Placed, ReusedKey};
 use super::settlement::{Settlement, SettlementError, debit, void};
 use crate::domain::{ExistingOrder, NewOrder, OrderDraft, Placement, Resolution, differences};
 use crate::order_writer::InsertOutcome;

@@ -42,13 +42,23 @@ pub struct ReusedKey {
     pub differences: Vec<String>,
 }
 
+/// What decides what a locked business can do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockedBusiness {
+    /// It has placed no live order yet.
+    New,
+    WasLive,
+    /// Its closing has begun.
+    Closing,
+}
+
 /// Why no order was placed. None of these is stored: the same key may be tried again.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
     #[error("the Idempotency-Key was used for another body")]
     KeyReused(Box<ReusedKey>),
     #[error("live orders are locked")]
-    Locked { missing: Vec<GoLiveItem>, was_live: bool },
+    Locked { missing: Vec<GoLiveItem>, business: LockedBusiness },
     #[error("the request is not valid")]
     Invalid(InvalidOrder),
     #[error("an order with this reference exists")]

@@ -16,7 +16,7 @@ use super::samples::{self, ATTEMPTS, ATTEMPTS_MAX, CANCEL_REASON, COD, FULL, SMA
 use super::webhooks;
 use crate::commands::MoveError;
 use crate::commands::correct_delivery::CorrectError;
-use crate::commands::create_order::{CreateError, ReusedKey};
+use crate::commands::create_order::{CreateError, LockedBusiness, ReusedKey};
 use crate::commands::decide_after_failure::DecideError;
 use crate::commands::issue_delivery_code::IssueError;
 use crate::commands::record_progress::ReportError;
@@ -344,9 +344,12 @@ fn create_errors(samples: &Samples) -> Vec<ApiError> {
         },
         CreateError::Locked {
             missing: vec![GoLiveItem::SubscriptionActive, GoLiveItem::WalletFunded],
-            was_live: false,
+            business: LockedBusiness::New,
         },
-        CreateError::Locked { missing: vec![GoLiveItem::LiveAccessActive], was_live: true },
+        CreateError::Locked {
+            missing: vec![GoLiveItem::LiveAccessActive],
+            business: LockedBusiness::WasLive,
+        },
         CreateError::ReferenceExists(Box::new(samples.existing_order())),
         CreateError::ReferenceExists(Box::new(cancelled)),
         CreateError::OrderInProgress,

@@ -56,6 +56,8 @@ pub(crate) struct Standing {
     /// `None` until it is complete.
     pub(crate) pickup: Option<PickupProfile>,
     pub(crate) since: DoneSince,
+    /// Whether its closing has begun, or is completed.
+    pub(crate) closing: bool,
 }
 
 /// When each item of the go-live checklist was completed, if known. For the profile it is the latest change.
@@ -206,6 +208,7 @@ mod tests {
             wallet_funded: true,
             pickup: Some(profile),
             since: DoneSince::default(),
+            closing: false,
         };
         assert!(ready.missing().is_empty());
         type TakeAway = fn(&mut Standing);

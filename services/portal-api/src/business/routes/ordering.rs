@@ -18,5 +18,6 @@ pub(crate) async fn ordering(state: Data<State>, business: Path<String>) -> Resu
     let standing = businesses::standing(&state, business).await?.ok_or_else(errors::business_not_found)?;
     let standing = confirm_go_live(&state, standing).await?.standing;
     let missing = standing.missing();
-    Ok(HttpResponse::Ok().json(OrderingContext { missing, pickup: standing.pickup.map(to_wire) }))
+    let pickup = standing.pickup.map(to_wire);
+    Ok(HttpResponse::Ok().json(OrderingContext { missing, closing: standing.closing, pickup }))
 }

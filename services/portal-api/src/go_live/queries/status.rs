@@ -25,6 +25,8 @@ pub(crate) struct Status {
     pub(crate) indicators: Indicators,
     pub(crate) go_live: GoLiveFacts,
     pub(crate) done_since: DoneSince,
+    /// Whether the closing of the business has begun.
+    pub(crate) closing: bool,
     pub(crate) advice: [Advice; 3],
     /// The services that did not answer.
     pub(crate) incomplete: Vec<&'static str>,
@@ -55,6 +57,7 @@ pub(crate) async fn status(state: &State, business: BusinessId) -> Result<Option
         indicators: Indicators::of(&standing, reports),
         go_live: standing.facts(),
         done_since: standing.since,
+        closing: standing.closing,
         advice: advice(evidence(retries, verified)),
         incomplete: unanswered.0,
     }))

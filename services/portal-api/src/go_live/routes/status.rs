@@ -21,6 +21,8 @@ use crate::state::State;
 struct StatusView {
     indicators: IndicatorsView,
     go_live: GoLiveView,
+    /// Whether its closing has begun, or is completed: it cannot go live.
+    closing: bool,
     /// Shown next to the go-live checklist. Does not lock live orders.
     advice: Vec<AdviceView>,
     /// The services that did not answer. Their values are `Unknown` or not done.
@@ -91,6 +93,7 @@ impl From<Status> for StatusView {
         Self {
             indicators: status.indicators.into(),
             go_live: GoLiveView::of(status.go_live, status.done_since),
+            closing: status.closing,
             advice: status.advice.into_iter().map(AdviceView::from).collect(),
             incomplete: status.incomplete,
         }

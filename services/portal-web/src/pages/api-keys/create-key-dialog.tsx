@@ -105,8 +105,14 @@ function KeyForm({ mode, onCancel, onCreated }: KeyFormProps) {
             icon={<IconLock aria-hidden />}
             title="Live keys are locked"
           >
-            <Text mb={6}>Complete these items first:</Text>
-            <OpenItems items={goLive.items} onFollow={onCancel} />
+            {status.data?.closing ? (
+              <Text>The business is being closed, and gets no new keys.</Text>
+            ) : (
+              <>
+                <Text mb={6}>Complete these items first:</Text>
+                <OpenItems items={goLive.items} onFollow={onCancel} />
+              </>
+            )}
           </Alert>
         ) : (
           <>

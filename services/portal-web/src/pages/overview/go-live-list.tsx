@@ -26,11 +26,13 @@ export function GoLiveList({ status }: { status: Status | undefined }) {
     <Section
       title="Go-live checklist"
       description={
-        isSuspended
-          ? "Your account is suspended: live orders are refused."
-          : goLive.unlocked
-            ? "Complete: live orders are unlocked."
-            : "Complete all items to unlock live orders."
+        status.closing
+          ? "Your business is being closed, or is closed: live orders are refused."
+          : isSuspended
+            ? "Your account is suspended: live orders are refused."
+            : goLive.unlocked
+              ? "Complete: live orders are unlocked."
+              : "Complete all items to unlock live orders."
       }
     >
       <Stack gap="md">
@@ -48,7 +50,7 @@ export function GoLiveList({ status }: { status: Status | undefined }) {
         <CheckList label="Go-live checklist">
           {goLive.items.map((item) => (
             <CheckItem key={item.code} label={item.label} done={item.done}>
-              {item.done ? <DoneAt at={item.at} /> : <HowTo item={item} />}
+              {item.done ? <DoneAt at={item.at} /> : !status.closing && <HowTo item={item} />}
             </CheckItem>
           ))}
         </CheckList>

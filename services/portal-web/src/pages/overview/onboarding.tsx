@@ -41,7 +41,7 @@ export function Onboarding() {
         <Grid.Col span={{ base: 12, md: seesKeys ? 5 : 12 }} order={{ base: 1, md: 2 }}>
           <Stack gap="lg">
             {!isFailed && <GoLiveList status={status.data} />}
-            {status.data?.advice && <AdviceList advice={status.data.advice} />}
+            {status.data && !status.data.closing && <AdviceList advice={status.data.advice} />}
           </Stack>
         </Grid.Col>
       </Grid>
