@@ -33,6 +33,7 @@ test("an owner begins to close the business, and the operator pays out the balan
   const list = owner.getByRole("list", { name: "Go-live checklist" });
   await expect(list.getByText("Wallet is funded")).toBeVisible();
   await expect(list.getByRole("link")).toHaveCount(0);
+  await owner.goto("/account/closing");
 
   await logInAsOperator(staff);
   await staff.goto(`/operator/businesses/${id}?tab=closing`);

@@ -21,7 +21,7 @@ test("a refused sign-up reads why, and asks again", async ({ visit }) => {
   await owner.goto("/");
   await expect(owner.getByText("Reason: The GSTIN is missing.")).toBeVisible();
   await check(owner, "refused", { bothSizes: true });
-  await owner.getByLabel("Message").fill("It is in our contact now.");
+  await owner.getByLabel("What has changed since").fill("It is in our contact now.");
   await owner.getByRole("button", { name: "Ask again" }).click();
   await expect(owner.getByText("Asked again on")).toBeVisible();
   await expect(owner.getByText("Your message: It is in our contact now.")).toBeVisible();

@@ -43,8 +43,7 @@ export function RefusalNotice() {
         {mayAsk && !askedAgainAt && (
           <>
             <Textarea
-              label="Message"
-              description="What has changed. Your delivery company reads it."
+              label="What has changed since"
               maxLength={NOTE_CHARS_MAX}
               autosize
               minRows={2}
