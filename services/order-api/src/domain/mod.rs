@@ -51,6 +51,6 @@ pub use personal_data::without_personal_data;
 pub use placement::{ExistingOrder, Placement, RequestIdentity, Resolution};
 pub use plausibility::{warn_of_amounts, warn_of_place};
 pub use postponed::Postponed;
-pub use search::{Searchable, is_to_city, search_query, searched_id};
+pub use search::{Searchable, is_code_of, is_to_city, search_query, searched_id};
 pub use simulation::{Scenario, Simulation};
 pub use warnings::{Warning, Warnings};

@@ -4,7 +4,7 @@
 //! backwards, so that its end finds it. The customer, erased with the personal data: `*` name and city, `+` the phone, `-`
 //! the phone backwards. Roles that see only masked phones find nothing by `+` and `-`.
 
-use domain::OrderId;
+use domain::{OrderId, TrackingCode};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -102,6 +102,12 @@ pub fn search_query(text: &str, sees_phones: bool) -> Option<String> {
 pub fn searched_id(text: &str) -> Option<OrderId> {
     let (prefix, ulid) = text.trim().split_at_checked(OrderId::PREFIX.len())?;
     format!("{}{}", prefix.to_ascii_lowercase(), ulid.to_ascii_uppercase()).parse().ok()
+}
+
+/// Whether the text is the order's id or tracking code, so that no other order is searched for.
+pub fn is_code_of(text: &str, order: &Order) -> bool {
+    searched_id(text) == Some(order.id)
+        || TrackingCode::from_user_input(text).is_ok_and(|code| code == order.tracking_code)
 }
 
 fn terms(text: &str) -> Vec<String> {

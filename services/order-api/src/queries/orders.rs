@@ -9,7 +9,7 @@ use postgres::StoreError;
 
 use crate::domain::{
     AcceptedOrder, AttemptRecord, BusinessErasure, DecisionFilter, ExceptionCounts, ExceptionKind,
-    FoundExceptions, FoundOrders, ListStart, Order, OrderFilter,
+    FoundExceptions, FoundOrders, ListStart, Order, OrderFilter, is_code_of,
 };
 use crate::page_slots::Reader;
 use crate::state::State;
@@ -72,7 +72,11 @@ async fn narrow(
 ) -> Result<FoundOrders, StoreError> {
     let before = after.unwrap_or(OrderId::MAX);
     let mut exact = exact_matches(conn, business, filter, limit).await?;
-    let mut found = search::find(conn, business, filter, before, limit + exact.len()).await?;
+    let mut found = if is_named(&exact, filter) {
+        search::Found::default()
+    } else {
+        search::find(conn, business, filter, before, limit + exact.len()).await?
+    };
     found.ids.retain(|id| exact.iter().all(|order| order.id != *id));
     if after.is_some() {
         exact.clear();
@@ -89,6 +93,11 @@ async fn narrow(
     }
     page.orders.splice(..0, exact);
     Ok(page)
+}
+
+fn is_named(exact: &[Order], filter: &OrderFilter) -> bool {
+    let text = filter.search.as_ref().map_or("", |search| search.text.as_str());
+    exact.iter().any(|order| is_code_of(text, order))
 }
 
 /// The orders with exactly this id, tracking code or reference, also before they are indexed.

@@ -9,7 +9,7 @@ use postgres::StoreError;
 use super::orders::ListError;
 use crate::domain::{
     Activity, BusinessActivity, FoundOrders, LiveOrders, LiveOrdersQuery, OpenOrders, Order, OrderFilter,
-    TestedRetries, is_to_city,
+    TestedRetries, is_code_of, is_to_city,
 };
 use crate::page_slots::Reader;
 use crate::state::State;
@@ -97,7 +97,13 @@ pub async fn search_anywhere(
     let FoundOrders { orders: mut exact, has_more: others_follow, .. } = database.read(read).await?;
     created.end = after.map_or(created.end, |after| created.end.min(after));
     let (status, wanted) = (filter.status, limit + 1 + exact.len());
-    let find = async |conn: &mut _| search::find_anywhere(conn, text, status, &created, wanted).await;
+    let is_named = exact.iter().any(|order| is_code_of(text, order));
+    let find = async |conn: &mut _| {
+        if is_named {
+            return Ok(search::Found::default());
+        }
+        search::find_anywhere(conn, text, status, &created, wanted).await
+    };
     let mut others = match database.transaction(find).await {
         Ok(found) => found,
         // An exact id, code or reference is found also if its words are frequent.

@@ -9,7 +9,7 @@ use std::ops;
 
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{BusinessId, CodStatus, DeliveryStatus, Mode, OrderId, PaymentType};
 use postgres::{Statement, statement};
 
@@ -25,8 +25,9 @@ const FREQUENT_PER_MILLE: usize = 20;
 const FREQUENT_IN_STATES_PER_MILLE: usize = 5;
 /// How many of the newest orders of all businesses are looked at first.
 const LOOK_ANYWHERE: i64 = 2_000;
-/// Of the index of words. A search that takes longer is refused.
-const INDEX_TIMEOUT: &str = "SET LOCAL statement_timeout = '1500ms'";
+/// Of the index of words. A search that takes longer is refused. With less memory, the places of some ten thousand orders are kept
+/// by page, and all orders of these pages are read.
+const INDEX_LIMITS: &str = "SET LOCAL statement_timeout = '1500ms'; SET LOCAL work_mem = '32MB'";
 
 /// The next orders of a business in these modes and states, newest first. Each combination is a range of an index.
 macro_rules! next_orders {
@@ -235,7 +236,7 @@ pub async fn find(
         found.continue_after = Some(range.before);
         return Ok(found);
     }
-    diesel::sql_query(INDEX_TIMEOUT).execute(conn).await?;
+    conn.batch_execute(INDEX_LIMITS).await?;
     let wanted = limit + 1 - found.ids.len();
     found.ids.extend(range.by_index(conn, business, &query, wanted).await?);
     Ok(found)
@@ -256,7 +257,7 @@ pub async fn find_anywhere(
     if query.is_none() && !text.is_empty() {
         return Ok(Found::default());
     }
-    diesel::sql_query(INDEX_TIMEOUT).execute(conn).await?;
+    conn.batch_execute(INDEX_LIMITS).await?;
     let begin = |sql, limit| {
         statement(sql)
             .bind::<BigInt, _>(limit)
