@@ -13,3 +13,6 @@ GRANT SELECT, UPDATE ON reconciliation_runs TO :"service";
 GRANT SELECT, INSERT, UPDATE, DELETE ON reconciliation_cursors, reconciliation_findings, outbox_messages, inbox TO :"service";
 GRANT SELECT, INSERT ON remittances, remittance_orders, cash_differences TO :"service";
 GRANT UPDATE (reported_paise, owner, note, resolution, updated_at) ON cash_differences TO :"service";
+GRANT SELECT, INSERT, DELETE ON cash_sums TO :"service";
+-- Triggers with their owner's rights insert.
+GRANT SELECT, DELETE ON cash_sums_outdated TO :"service";

@@ -182,9 +182,12 @@ impl Peer {
     /// another instance.
     async fn execute(&self, request: Request) -> Result<Response, reqwest::Error> {
         let (begun, again) = (Instant::now(), request.try_clone());
-        match (self.http.execute(request).await, again) {
-            (Err(error), Some(mut again)) if error.is_connect() => {
-                *again.timeout_mut() = Some(self.deadline.saturating_sub(begun.elapsed()));
+        let outcome = self.http.execute(request).await;
+        let left = self.deadline.saturating_sub(begun.elapsed());
+        match (outcome, again) {
+            (Err(error), Some(mut again)) if error.is_connect() && !left.is_zero() => {
+                tracing::debug!(service = self.service, error = %error.without_url(), "connecting once more");
+                *again.timeout_mut() = Some(left);
                 self.http.execute(again).await
             }
             (outcome, _) => outcome,

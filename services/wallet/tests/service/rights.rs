@@ -10,7 +10,7 @@ use crate::fake_razorpay::{FakeRazorpay, WEBHOOK_SECRET, event as payment_event,
 use crate::harness::Harness;
 use crate::invariants::assert_consistent;
 use crate::reconciliation::fake_orders::FakeOrders;
-use crate::{cash, process, refunds, remittances};
+use crate::{cash, cash_months, process, refunds, remittances};
 
 #[tokio::test]
 async fn the_granted_rights_suffice() {
@@ -78,6 +78,8 @@ async fn the_granted_rights_suffice() {
     })
     .await;
     remittances::remit(&harness, business, held).await;
+    cash_months::store(&harness).await;
+    assert_eq!(cash_months::sums(&harness, business).await, (2, [2_000, 2_000, 0]));
     until("all events to be announced", async || {
         harness.number("SELECT count(*) FROM outbox_messages").await == 0
     })
