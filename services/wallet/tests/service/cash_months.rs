@@ -33,17 +33,23 @@ async fn months_name_cash_that_nobody_reported_and_settlements_without_a_bank_tr
 }
 
 /// Stores all sums: the worker of a new instance begins at once.
-pub(crate) async fn store(harness: &Harness) {
+async fn store(harness: &Harness) {
     harness.second_instance();
     let outdated = "SELECT count(*) FROM cash_sums_outdated";
     until("all sums are stored", async || harness.number(outdated).await == 0).await;
 }
 
 /// Of the only month: orders, and owed, settled and outstanding paise.
-pub(crate) async fn sums(harness: &Harness, business: BusinessId) -> (i64, [i64; 3]) {
+async fn sums(harness: &Harness, business: BusinessId) -> (i64, [i64; 3]) {
     let months = harness.wallet.cash_months(business).await.expect("months");
     let [month] = months.as_slice() else { panic!("{months:?}") };
     (month.orders, [month.owed_paise, month.settled_paise, month.outstanding_paise].map(Paise::get))
+}
+
+/// The same, of stored sums.
+pub(crate) async fn stored(harness: &Harness, business: BusinessId) -> (i64, [i64; 3]) {
+    store(harness).await;
+    sums(harness, business).await
 }
 
 #[tokio::test]

@@ -78,8 +78,7 @@ async fn the_granted_rights_suffice() {
     })
     .await;
     remittances::remit(&harness, business, held).await;
-    cash_months::store(&harness).await;
-    assert_eq!(cash_months::sums(&harness, business).await, (2, [2_000, 2_000, 0]));
+    assert_eq!(cash_months::stored(&harness, business).await, (2, [2_000, 2_000, 0]));
     until("all events to be announced", async || {
         harness.number("SELECT count(*) FROM outbox_messages").await == 0
     })
