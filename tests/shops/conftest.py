@@ -1,13 +1,12 @@
-"""Each test runs with each shop.
-
-One worker of pytest has all tests of a file with a shop, so that their receiver starts once.
-"""
+"""Each test runs with each shop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from shop import PROGRAMS, Shop
 from stack import Business
@@ -15,10 +14,19 @@ from stack import Business
 #: More than the tests can spend.
 TOP_UP_PAISE = 10_000_000
 
-SHOPS = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in PROGRAMS]
+
+class ByFileAndShop(LoadScopeScheduling):
+    """One worker has all tests of a file with a shop, so that their receiver starts once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return f"{nodeid.partition('::')[0]} {nodeid.partition('[')[2]}"
 
 
-@pytest.fixture(scope="session", params=SHOPS)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    return ByFileAndShop(config, log)
+
+
+@pytest.fixture(scope="session", params=PROGRAMS)
 def running(request: pytest.FixtureRequest) -> Iterator[Shop]:
     shop = Shop(PROGRAMS[request.param], Business(TOP_UP_PAISE))
     # Creates its tables.

@@ -27,5 +27,5 @@ cp "$clients/python/examples/shop.py" "$SHOPS"
 cp "$(realpath "${CARGO_TARGET_DIR:-../../target}")/debug/examples/shop" "$SHOPS"
 
 # One worker for each shop and file.
-python3 -m pytest --quiet -W error -m "not long" --numprocesses 6 --dist loadgroup -p no:cacheprovider \
+python3 -m pytest --quiet -W error -m "not long" --numprocesses 6 -p no:cacheprovider \
     --junit-xml="$junit" "$@"

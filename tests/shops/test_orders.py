@@ -11,8 +11,6 @@ from shop import QUICK, Shop
 from stack import ORDER_API, Business, eventually, new_reference
 from wires import Network
 
-pytestmark = pytest.mark.xdist_group("orders")
-
 #: Far more than a command sends. An endless loop would otherwise never end.
 STEPS_MAX = 100
 CONCURRENT = 4

@@ -22,7 +22,6 @@ from wires import Webhook
 DELIVERY = ("driver.assigned", "order.picked_up", "order.out_for_delivery", "order.delivered")
 STATUSES = ("driver_assigned", "picked_up", "out_for_delivery", "delivered")
 OTHER_SECRET = f"whsec_{base64.b64encode(bytes(32)).decode()}"
-pytestmark = pytest.mark.xdist_group("webhooks")
 
 #: More than starting and the first event take, and enough events for all processes.
 FOLLOW_STEPS, FOLLOWED_ORDERS = 16, 3
