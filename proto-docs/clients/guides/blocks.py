@@ -14,10 +14,11 @@ GUIDES = tuple(
     INTEGRATORS / f"{name}.md" for name in ("first-order", "webhooks", "never-twice", "catching-up", "go-live")
 )
 README = {
-    "TypeScript": CLIENTS / "typescript/README.md",
     "Python": CLIENTS / "python/README.md",
+    "TypeScript": CLIENTS / "typescript/README.md",
 }
-LANGUAGES = ("curl", "TypeScript", "Python", "Rust")
+#: The one that takes longest first.
+LANGUAGES = ("Python", "Rust", "TypeScript", "curl")
 #: The language of a block of code. Others are for everybody: commands, and outputs, which have no language.
 FENCES = {"ts": "TypeScript", "python": "Python", "rust": "Rust"}
 #: Samples of data.

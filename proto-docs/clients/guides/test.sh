@@ -5,5 +5,5 @@ set -eu
 cd "$(dirname "$0")"
 junit=${1:-/dev/null}
 [ $# -eq 0 ] || shift
-# Side by side, because most commands wait for the stack.
-exec python3 -m pytest --quiet --numprocesses 3 -p no:cacheprovider --junit-xml="$junit" "$@"
+# Side by side, because most commands wait for the stack. Each worker begins with one of the three long tests, which come first.
+exec python3 -m pytest --quiet --numprocesses 3 --dist loadgroup -p no:cacheprovider --junit-xml="$junit" "$@"

@@ -22,6 +22,17 @@ from reader import PROGRAMS, Reader, servers_of
 REPOSITORY = CLIENTS.parents[1]
 
 
+@pytest.mark.parametrize("name", runs())
+def test_runs(name: str, tmp_path: Path) -> None:
+    language, chosen = runs()[name]
+    with new_database() as database:
+        reader = Reader(tmp_path, os.environ["ORDER_API"], new_test_key(name), database, free_port())
+        with reader.following():
+            for block in chosen:
+                reader.take(block)
+        reader.check_types(language)
+
+
 def test_no_block_is_left_out() -> None:
     assert not_run() == []
 
@@ -75,17 +86,6 @@ def test_the_package_for_medusa_installs_as_its_readme_says(tmp_path: Path) -> N
         with reader.following():
             reader.take(install)
     assert (tmp_path / "node_modules/@waybill/medusa/dist/webhook.js").exists()
-
-
-@pytest.mark.parametrize("name", runs())
-def test_runs(name: str, tmp_path: Path) -> None:
-    language, chosen = runs()[name]
-    with new_database() as database:
-        reader = Reader(tmp_path, os.environ["ORDER_API"], new_test_key(name), database, free_port())
-        with reader.following():
-            for block in chosen:
-                reader.take(block)
-        reader.check_types(language)
 
 
 @pytest.mark.parametrize(("program", "missing"), [("receiver", "WEBHOOK_SECRET"), ("delivery", "DATABASE_URL")])
