@@ -5,6 +5,6 @@ set -eu
 cd "$(dirname "$0")"
 junit=${1:-/dev/null}
 [ $# -eq 0 ] || shift
-# Side by side, because most tests wait: for a lease, a retry or a timeout.
-PYTHONPATH=src exec python3 -m pytest --quiet -W error --numprocesses 4 --dist loadscope -p no:cacheprovider \
+# Side by side, because most tests wait: for a lease, a retry or a timeout. Each goes to the next free worker.
+PYTHONPATH=src exec python3 -m pytest --quiet -W error --numprocesses 4 --dist loadgroup -p no:cacheprovider \
     --junit-xml="$junit" "$@"
