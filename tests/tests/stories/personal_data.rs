@@ -80,7 +80,7 @@ async fn read(business: &Business, order: &str) -> anyhow::Result<Value> {
     business.portal.get(&format!("/orders/{order}")).await
 }
 
-/// The number of rows in all databases that contain one of the words, in any column, as text or bytes.
+/// The number of rows that contain one of the words, in any column, as text or bytes, of each table that has such rows.
 async fn rows_with_personal_data(stack: &Stack, services: &[Service]) -> anyhow::Result<Vec<String>> {
     let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let like = |word: &str| format!("row::text LIKE '%{word}%' OR row::text LIKE '%{}%'", hex(word));
@@ -89,13 +89,14 @@ async fn rows_with_personal_data(stack: &Stack, services: &[Service]) -> anyhow:
     for service in services {
         let tables =
             stack.query(*service, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'").await?;
-        for table in tables.split_whitespace() {
-            let sql = format!("SELECT count(*) FROM \"{table}\" AS row WHERE {condition}");
-            let count = stack.query(*service, &sql).await?;
-            if count.trim() != "0" {
-                found.push(format!("{service:?}.{table}: {}", count.trim()));
-            }
-        }
+        // One statement for all: a connection for each table takes longer than the rest of the test.
+        let counts = tables.split_whitespace().map(|table| {
+            format!(
+                "SELECT '{service:?}.{table}: ' || count(*) FROM \"{table}\" AS row WHERE {condition} HAVING count(*) > 0"
+            )
+        });
+        let counts = stack.query(*service, &Vec::from_iter(counts).join(" UNION ALL ")).await?;
+        found.extend(counts.lines().map(str::to_owned));
     }
     Ok(found)
 }

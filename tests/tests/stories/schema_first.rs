@@ -6,6 +6,7 @@ use std::fs;
 use anyhow::Context;
 use demo::clients::Api;
 use demo::eventually;
+use futures_util::future::try_join_all;
 use local_stack::{Instance, Servers, Service, Stack, query};
 use reqwest::Method;
 use waybill_tests::PATIENCE;
@@ -13,11 +14,14 @@ use waybill_tests::PATIENCE;
 #[tokio::test(flavor = "multi_thread")]
 async fn services_wait_for_their_tables() -> anyhow::Result<()> {
     let stack = Stack::for_tests().await?;
-    for service in Service::ALL {
-        begins_with_an_empty_database(&stack, service).await.with_context(|| service.name())?;
-        begins_on_tables_of_another_release(&stack, service).await.with_context(|| service.name())?;
-    }
+    // At once, because each waits for programs that wait.
+    try_join_all(Service::ALL.map(|service| waits_for_its_tables(&stack, service))).await?;
     stack.shut_down().await
+}
+
+async fn waits_for_its_tables(stack: &Stack, service: Service) -> anyhow::Result<()> {
+    begins_with_an_empty_database(stack, service).await.with_context(|| service.name())?;
+    begins_on_tables_of_another_release(stack, service).await.with_context(|| service.name())
 }
 
 async fn begins_with_an_empty_database(stack: &Stack, service: Service) -> anyhow::Result<()> {
