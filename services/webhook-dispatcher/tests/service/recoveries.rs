@@ -182,11 +182,11 @@ async fn a_recovery_survives_crashes_and_repeats_nothing() {
     let endpoint = harness.endpoint(&receiver).await;
     harness.patch(&endpoint, json!({"status": "paused"})).await;
     let since = harness.clock.now() - TimeDelta::minutes(1);
-    let orders: Vec<_> = (0..300).map(|_| harness.new_order(Mode::Live)).collect();
+    let orders: Vec<_> = (0..200).map(|_| harness.new_order(Mode::Live)).collect();
     publish_lives(&harness, &orders, 4).await;
-    fail_what_waits(&harness, &endpoint, 1_200).await;
+    fail_what_waits(&harness, &endpoint, 800).await;
     let job = recover(&harness, &endpoint, since).await;
-    assert_eq!(job.total, 1_200);
+    assert_eq!(job.total, 800);
     // Between its batches, and again while their deliveries are sent.
     harness.crash_and_restart().await;
     let succeeded = "deliveries WHERE state = 'succeeded'";
@@ -195,11 +195,11 @@ async fn a_recovery_survives_crashes_and_repeats_nothing() {
     let before = harness.events_of(succeeded).await;
     harness.restart();
     until("the job ends", async || look(&harness, &job).await.status == RecoveryState::Completed).await;
-    until("all have arrived", async || all_are(&harness, "succeeded", 1_200).await).await;
-    assert_eq!(look(&harness, &job).await.done, 1_200);
+    until("all have arrived", async || all_are(&harness, "succeeded", 800).await).await;
+    assert_eq!(look(&harness, &job).await.done, 800);
     let arrived = receiver.received();
     let ids: BTreeSet<String> = arrived.iter().map(|one| one.id()).collect();
-    assert_eq!(ids.len(), 1_200);
+    assert_eq!(ids.len(), 800);
     assert!(before.len() > 50, "{}", before.len());
     for event in before {
         let times = arrived.iter().filter(|one| one.id() == event).count();

@@ -184,7 +184,7 @@ mod tests {
             const ALIVE: u64 = 4_000;
             const JOIN: u64 = 5_000;
             let (clock, entropy) = (Clock::system(), Entropy::seeded(1));
-            let endpoints = [(); 8].map(|()| EndpointId::generate(&clock, &entropy));
+            let endpoints = [(); 3].map(|()| EndpointId::generate(&clock, &entropy));
             let start = Instant::now();
             let at = |milliseconds| start + Duration::from_millis(milliseconds);
             let mut views = [0, 1, 2].map(|id| Members::new(id, start));
