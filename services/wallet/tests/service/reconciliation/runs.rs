@@ -97,16 +97,17 @@ async fn one_instance_runs() {
     for _ in 0..4 {
         scene.paid_order(business).await;
     }
-    scene.orders.set_delay(Duration::from_millis(200));
-    for _ in 0..3 {
-        scene.two_runs().await;
-    }
+    // A run takes longer than two seconds, after which each instance looks again.
+    scene.orders.set_delay(Duration::from_millis(300));
+    scene.two_runs().await;
     assert_eq!(scene.orders.concurrent_calls_max(), 1);
     assert_eq!(scene.open_findings().await, 0);
 
     // A run whose instance died is taken over when its lease expires.
-    scene.sql("UPDATE reconciliation_runs SET holder = 'gone', next_at = now() + interval '4 seconds'").await;
-    scene.two_runs().await;
+    scene.orders.set_delay(Duration::ZERO);
+    scene.sql("UPDATE reconciliation_runs SET holder = 'gone', next_at = now() + interval '1 second'").await;
+    let before = scene.completed().await;
+    until("a run to be completed", async || scene.completed().await > before).await;
     assert_eq!(
         scene.harness.number("SELECT count(*) FROM reconciliation_runs WHERE holder = 'gone'").await,
         0
