@@ -214,7 +214,7 @@ async fn a_kill_during_a_credit_is_finished_by_the_next_approval() {
     program.kill();
     assert!(answer.await.is_err(), "no answer");
     assert_eq!(state(&office, &id).await, "approved");
-    office.portal.peers.end_silence();
+    office.portal.peers.recover();
     office.wallet_answers(700, "invoice-7");
     let done = approve(&mut office.ravi, &id).await;
     assert_eq!((done.status, &done.body["state"]), (200, &json!("executed")), "{done:?}");

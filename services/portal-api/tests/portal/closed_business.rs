@@ -191,7 +191,7 @@ async fn the_operator_sees_and_pays_out_money_that_arrived_after_the_closing() {
     operator.post(&path, body).await;
     assert!(!portal.peers.asked(&format!("POST {debits}")).is_empty(), "the guard lets it through");
 
-    portal.peers.silence("wallet");
+    portal.peers.fail("wallet");
     let home = operator.get("/v1/operator/home").await.body;
     assert_eq!(
         (&home["closedWithMoney"], &home["incomplete"][0]),

@@ -266,6 +266,8 @@ async fn outages_and_refusals_are_retried() {
     let ended = "exports WHERE state = 'waiting' AND attempts = 1";
     until("the first attempt has ended", async || count(&portal, ended).await == 1).await;
     portal.clock.advance(TimeDelta::seconds(20));
+    // An instance looks when it starts, and otherwise every few seconds.
+    let _second = portal.another();
     let ended = done(&mut owner.client, &path).await;
     assert_eq!((&ended["state"], &ended["rows"]), (&json!("done"), &json!(1)));
 
@@ -278,6 +280,7 @@ async fn outages_and_refusals_are_retried() {
     let last = "UPDATE exports SET attempts = 4 WHERE state = 'waiting'";
     portal.connect().await.batch_execute(last).await.unwrap();
     portal.clock.advance(TimeDelta::seconds(20));
+    let _third = portal.another();
     let ended = done(&mut owner.client, &format!("{EXPORTS}/{}", begun["id"].as_str().unwrap())).await;
     assert_eq!((&ended["state"], &ended["failure"]), (&json!("failed"), &json!("refused")));
 }

@@ -113,7 +113,7 @@ async fn an_undecided_lock_is_503() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     owner.creates_keys(&portal);
-    portal.peers.silence("wallet");
+    portal.peers.fail("wallet");
     let refused = owner.ask_for_live_key().await;
     assert_eq!(refused.status, 403, "other items are open in any case");
     portal.prepare(&mut owner).await;

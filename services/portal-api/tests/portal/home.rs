@@ -107,11 +107,11 @@ async fn a_service_that_does_not_answer_is_named_and_the_others_are_shown() {
     let portal = Portal::start().await;
     let mut owner = portal.owner("owner@shop.example").await;
     tell(&portal, &owner.business);
-    portal.peers.silence("order-api");
+    portal.peers.fail("order-api");
     let home = read(&mut owner).await;
     assert_eq!((&home["incomplete"], &home["orders"]), (&json!(["order-api"]), &Value::Null));
     assert_eq!(home["cash"], cash());
-    portal.peers.end_silence();
+    portal.peers.recover();
     portal.peers.answer(format!("GET /wallet/internal/wallets/{}/spend", owner.business), 503, json!({}));
     let home = read(&mut owner).await;
     assert_eq!((&home["incomplete"], &home["wallet"]["daysLeft"]), (&json!(["wallet"]), &Value::Null));
@@ -167,7 +167,7 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
     assert_eq!(home.body["openDiscrepancies"], 15);
     assert_eq!((&home.body["attention"], &home.body["incomplete"]), (&counts, &json!([])));
 
-    portal.peers.silence("wallet");
+    portal.peers.fail("wallet");
     let (mut viewer, _) = person(&portal, "viewer@carrier.example", "viewer").await;
     let home = viewer.get(OPERATOR_HOME).await;
     assert_eq!(home.status, 200, "{home:?}");

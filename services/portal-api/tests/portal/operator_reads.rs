@@ -122,7 +122,7 @@ async fn the_list_shows_balances_and_orders_with_one_question_to_each_service() 
     assert_eq!(portal.peers.asked(balances).len(), 1);
     assert_eq!(portal.peers.asked(activity)[0].body, json!({ "ids": [second, first] }));
 
-    portal.peers.silence("wallet");
+    portal.peers.fail("wallet");
     let listed = portal.operator().get(BUSINESSES).await;
     assert_eq!(listed.status, 200);
     assert_eq!(shown(&listed.body["data"][1]), (Value::Null, json!(12), json!(at)));
@@ -162,7 +162,7 @@ async fn another_search_is_another_entry_without_its_text() {
 async fn a_search_that_fails_is_an_entry_without_its_text() {
     let portal = Portal::start().await;
     let (mut asha, _) = person(&portal, "asha@carrier.example", "support").await;
-    portal.peers.silence("order-api");
+    portal.peers.fail("order-api");
     for _ in 0..2 {
         let failed = asha.get(&format!("{ORDERS}?search=%2B919812345678")).await;
         assert!(failed.status >= 500, "{failed:?}");

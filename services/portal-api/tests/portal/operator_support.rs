@@ -133,7 +133,7 @@ async fn who_does_not_answer_is_named_and_the_rest_is_shown() {
     let owner = portal.owner("owner@shop.example").await;
     let of = format!("internal/businesses/{}", owner.business);
     portal.peers.answer(format!("GET /order-api/{of}/orders/activity"), 503, json!({}));
-    portal.peers.silence("webhook-dispatcher");
+    portal.peers.fail("webhook-dispatcher");
     let path = format!("{BUSINESSES}/{}/health", owner.business);
     let health = portal.operator().get(&path).await;
     assert_eq!(health.status, 200, "{health:?}");

@@ -29,6 +29,7 @@ struct State {
     /// In turn. The last one stays.
     answers: HashMap<String, VecDeque<(u16, Value)>>,
     silent: Vec<String>,
+    failing: Vec<String>,
     asked: Vec<Asked>,
     /// Calls that no real peer would take. They fail the test at its end: a panic in the server would only be a 503.
     violations: Vec<String>,
@@ -85,9 +86,16 @@ impl Peers {
         self.state.lock().unwrap().silent.push(format!("/{peer}/"));
     }
 
-    /// Silent peers answer new calls again.
-    pub(crate) fn end_silence(&self) {
-        self.state.lock().unwrap().silent.clear();
+    /// A peer that answers every call with 503. Its callers treat it as a silent one, and need no time to notice.
+    pub(crate) fn fail(&self, peer: &str) {
+        self.state.lock().unwrap().failing.push(format!("/{peer}/"));
+    }
+
+    /// Silent and failing peers answer new calls again.
+    pub(crate) fn recover(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.silent.clear();
+        state.failing.clear();
     }
 
     /// What was asked by this method and path.
@@ -168,7 +176,7 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<State>>) ->
         let refusal = json!({ "code": "internal_token_invalid", "message": "Send the internal token." });
         return HttpResponse::Unauthorized().json(refusal);
     }
-    let (silent, answer) = {
+    let (silent, failing, answer) = {
         let mut state = state.lock().unwrap();
         state.asked.push(Asked {
             call: call.clone(),
@@ -176,14 +184,19 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<State>>) ->
             body: serde_json::from_slice(&body).unwrap_or_default(),
             idempotency_key: header("idempotency-key"),
         });
-        let silent = state.silent.iter().any(|prefix| request.path().starts_with(prefix.as_str()));
+        let is_among =
+            |peers: &[String]| peers.iter().any(|prefix| request.path().starts_with(prefix.as_str()));
+        let (silent, failing) = (is_among(&state.silent), is_among(&state.failing));
         let answers = state.answers.get_mut(&call);
         let answer =
             answers.and_then(|all| if all.len() > 1 { all.pop_front() } else { all.front().cloned() });
-        (silent, answer)
+        (silent, failing, answer)
     };
     if silent {
         std::future::pending::<()>().await;
+    }
+    if failing {
+        return HttpResponse::ServiceUnavailable().finish();
     }
     let (status, body) = answer.unwrap_or_else(|| {
         (404, json!({ "code": "not_told", "message": format!("nobody said how to answer {call}") }))

@@ -193,7 +193,7 @@ async fn advice_is_proved_by_what_its_owners_saw() {
     assert_eq!((&advice[2]["done"], &advice[2]["requestIds"]), (&json!(true), &json!([test, forged])));
     assert_eq!(status["goLive"]["unlocked"], false, "advice opens nothing");
 
-    portal.peers.silence("order-api");
+    portal.peers.fail("order-api");
     let status = owner.client.get(STATUS).await;
     assert_eq!((status.status, &status.body["advice"][0]["done"]), (200, &json!(false)));
 }
