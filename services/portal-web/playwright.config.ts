@@ -17,7 +17,7 @@ export default defineConfig({
   workers: 2,
   timeout: 120_000,
   // Long enough for two busy cores and for what arrives later, such as mails and webhooks.
-  expect: { timeout: 30_000, toPass: { timeout: 30_000 } },
+  expect: { timeout: 30_000, toPass: { timeout: 30_000, intervals: [100] } },
   use: {
     baseURL: process.env.PORTAL,
     actionTimeout: 15_000,
