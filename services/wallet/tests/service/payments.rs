@@ -41,6 +41,11 @@ async fn status(harness: &Harness, business: BusinessId, top_up: &TopUpView) -> 
     harness.wallet.find_top_up(business, top_up.id).await.expect("a top-up").status
 }
 
+/// An instance checks what is due when it starts, and then every four seconds.
+fn check_now(harness: &Harness) {
+    let _wallet = harness.second_instance();
+}
+
 /// Makes the checks of all pending top-ups due.
 async fn make_checks_due(harness: &Harness) {
     harness
@@ -59,6 +64,7 @@ async fn check_all_pending(harness: &Harness, razorpay: &FakeRazorpay, payment: 
         last.id
     );
     harness.script(&due).await.expect("an update");
+    check_now(harness);
     until("the last is credited", async || status(harness, business, &last).await == "succeeded").await;
 }
 
@@ -123,6 +129,7 @@ async fn a_query_replaces_a_lost_webhook() {
     razorpay.pay(&order, "pay_1", 50_000, "failed");
     razorpay.pay(&order, "pay_2", 50_000, "captured");
     make_checks_due(&harness).await;
+    check_now(&harness);
     until("the top-up is finished", async || status(&harness, business, &top_up).await == "succeeded").await;
     assert_eq!(harness.balance(business).await, 50_000);
     // The webhook arrives late.
@@ -312,6 +319,7 @@ async fn a_refused_top_up_fails_and_an_unanswered_one_can_be_repeated() {
     let order = top_up.checkout.clone().unwrap().order_id;
     harness.script("UPDATE top_ups SET created_at = now() - interval '8 days'").await.unwrap();
     make_checks_due(&harness).await;
+    check_now(&harness);
     until("the top-up to fail", async || status(&harness, business, &top_up).await == "failed").await;
     let paid = razorpay.pay(&order, "pay_1", 100, "captured");
     assert_eq!(post(&harness, &event("order.paid", &paid)).await.unwrap(), "credited");
@@ -333,6 +341,7 @@ async fn a_top_up_that_a_crash_interrupted_is_completed() {
             VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now(), now(), 'k1')"
     );
     harness.script(&left).await.unwrap();
+    check_now(&harness);
     until("it is finished", async || harness.balance(business).await == 700).await;
     // The caller got no response and repeats the request.
     let body = json!({"amountPaise": 700});
@@ -356,6 +365,7 @@ async fn a_sandbox_top_up_is_not_credited_by_a_real_provider() {
             VALUES ('{id}', '{business}', 'sandbox', 700, 'pending', now() - interval '8 days', now())"
     );
     harness.script(&left).await.unwrap();
+    check_now(&harness);
     let failed = "SELECT count(*) FROM top_ups WHERE status = 'failed'";
     until("the top-up to fail", async || harness.number(failed).await == 1).await;
     assert_eq!(harness.balance(business).await, 0);
