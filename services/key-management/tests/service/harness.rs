@@ -67,17 +67,15 @@ impl Harness {
     fn start_with(settings: Settings, revoked: mpsc::UnboundedReceiver<ApiKeyId>) -> Self {
         let start = DateTime::from_timestamp(1_767_225_600, 0).expect("a time");
         let (clock, entropy) = (Clock::manual(start), Entropy::from_system().expect("randomness"));
-        let of_service = (settings.clone(), clock.clone(), entropy.clone());
-        let ((internal, internal_tls), _running) = test_kit::in_background(move || {
-            let (settings, clock, entropy) = of_service;
-            let chassis = Chassis::new(&settings, test_kit::metrics("key-management"), clock, entropy)
-                .expect("a chassis");
-            let service = key_management::start(&settings, chassis).expect("the service starts");
-            ((test_kit::url(service.internal), service.internal_tls), service.run())
-        });
+        let (internal, internal_tls) = serve(settings.clone(), clock.clone(), entropy.clone());
         let business = BusinessId::generate(&clock, &entropy);
         let keys = client(&internal, &settings.internal.token);
         Self { keys, business, clock, entropy, settings, internal, internal_tls, revoked }
+    }
+
+    /// Another instance looks which keys have expired when it starts, and then every five seconds.
+    pub(crate) fn expire_now(&self) {
+        serve(self.settings.clone(), self.clock.clone(), self.entropy.clone());
     }
 
     /// Another tenant of the same service.
@@ -130,6 +128,17 @@ impl Harness {
     pub(crate) async fn connection(&self) -> AsyncPgConnection {
         AsyncPgConnection::establish(self.settings.database.url.expose()).await.expect("a connection")
     }
+}
+
+/// Its internal listener, and the one with TLS, if it has one.
+fn serve(settings: Settings, clock: Clock, entropy: Entropy) -> (Url, Option<SocketAddr>) {
+    let (listeners, _running) = test_kit::in_background(move || {
+        let chassis =
+            Chassis::new(&settings, test_kit::metrics("key-management"), clock, entropy).expect("a chassis");
+        let service = key_management::start(&settings, chassis).expect("the service starts");
+        ((test_kit::url(service.internal), service.internal_tls), service.run())
+    });
+    listeners
 }
 
 pub(crate) fn client(internal: &Url, token: &Secret) -> KeysClient {

@@ -190,6 +190,7 @@ async fn a_key_ends_at_its_second_and_is_announced() {
     harness.advance(step);
     let expired = harness.keys.verify(&key.key).await.unwrap();
     assert_eq!((expired.key, expired.expired), (None, true));
+    harness.expire_now();
     assert_eq!(harness.next_revoked().await, key.view.id);
     assert_eq!(harness.view(&key).await.revoked_at, Some(end));
     assert!(harness.keys.verify(&key.key).await.unwrap().expired, "also once it is revoked by that");

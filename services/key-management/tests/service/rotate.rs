@@ -27,6 +27,7 @@ async fn both_keys_work_until_the_grace_ends() {
     assert!(harness.verdict(&old.key).await.is_some());
     harness.advance(step);
     assert_eq!(harness.verdict(&old.key).await, None);
+    harness.expire_now();
     assert_eq!(harness.next_revoked().await, old.view.id);
     assert_eq!(harness.view(&old).await.revoked_at, Some(end));
     assert!(harness.verdict(&new.key).await.is_some());
@@ -70,6 +71,7 @@ async fn many_graces_end_together() {
         old.push(key.view.id);
     }
     harness.advance(TimeDelta::hours(1));
+    harness.expire_now();
     let mut ended = Vec::new();
     for _ in 0..10 {
         ended.push(harness.next_revoked().await);
