@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
-use domain::{Clock, EventKind, Mode};
+use domain::{Clock, Mode};
 use events::Envelope;
 use internal_api::webhooks::{CreatedEndpoint, DeliveryState, EndpointStatus};
 use serde_json::json;
@@ -263,21 +262,6 @@ async fn what_is_parked_can_be_discarded_and_goes_with_its_endpoint() {
     harness.hooks.delete(harness.business, &id).await.expect("deleted");
     let discarded = async || harness.details(&delivery).await.view.status == DeliveryState::Discarded;
     until("it is called off", discarded).await;
-}
-
-#[tokio::test]
-async fn an_endpoint_is_sent_no_more_per_second_than_its_owner_wants() {
-    let harness = harness(|_| {}).await;
-    let receiver = Receiver::kind();
-    harness.create(json!({"url": receiver.url(), "maxPerSecond": 10})).await;
-    let events: Vec<_> = (0..40)
-        .map(|_| harness.envelope(&harness.new_order(Mode::Live), 1, EventKind::OrderCreated))
-        .collect();
-    let begun = Instant::now();
-    harness.publish(&events).await;
-    until("all arrive", async || receiver.count() == 40).await;
-    // A second's worth at once, then ten a second.
-    assert!(begun.elapsed().as_secs_f64() > 2.9, "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
