@@ -5,5 +5,6 @@ set -eu
 cd "$(dirname "$0")"
 junit=${1:-/dev/null}
 [ $# -eq 0 ] || shift
-# Side by side, because most commands wait for the stack. Each worker begins with one of the three long tests, which come first.
+# Side by side, because most commands wait for the stack. Each worker begins with one of the three long tests, which come
+# first.
 exec python3 -m pytest --quiet --numprocesses 3 --dist loadgroup -p no:cacheprovider --junit-xml="$junit" "$@"
