@@ -299,11 +299,8 @@ async fn a_completion_that_failed_at_a_step_goes_on() {
     assert_eq!((refused.code(), &refused.body["unsettled"]), ("closing_not_settled", &json!(["keys"])));
     // Somebody has deleted the endpoint meanwhile.
     has_access(&portal, &business);
-    portal.peers.answer(
-        deletion(&business),
-        404,
-        json!({ "code": "webhook_endpoint_not_found", "message": "" }),
-    );
+    let gone = json!({ "code": "webhook_endpoint_not_found", "message": "" });
+    portal.peers.answer(deletion(&business), 404, gone);
     assert_eq!(operator.post(&complete, json!({})).await.status, 204);
 }
 
@@ -335,11 +332,7 @@ async fn requests_that_wait_for_a_second_person_are_open() {
     settled(&office.portal, &business, 0);
     assert_eq!(office.ravi.post(&path, json!({ "reason": "Contract ended" })).await.status, 204);
     let open = office.ravi.get(&path).await.body;
-    assert_eq!(
-        (&open["open"]["approvals"], &open["unsettled"]),
-        (&json!(1), &json!(["approvals"])),
-        "{open}"
-    );
+    assert_eq!((&open["open"]["approvals"], &open["unsettled"]), (&json!(1), &json!(["approvals"])));
 }
 
 #[tokio::test]
