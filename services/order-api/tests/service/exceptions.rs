@@ -89,13 +89,11 @@ async fn orders_that_do_not_move_on_need_attention() -> anyhow::Result<()> {
     service.clock.advance(TimeDelta::seconds(1));
     let back = failed(&business, "back").await?;
     post(&business, &back, "return", json!({})).await?.expect(200)?;
-    let early = business.place("early").await?;
-    business.fleet.drive(&early, &["order.failed"], 0).await?;
+    business.fleet.drive(&business.place("early").await?, &["order.failed"], 0).await?;
     let waiting = business.place("waiting").await?;
     let moving = business.place("moving").await?;
     business.fleet.drive(&moving, &["driver.assigned"], 0).await?;
-    let test = business.test()?;
-    test.create("test", &smallest_order("test")).await?.expect(201)?;
+    business.test()?.create("test", &smallest_order("test")).await?.expect(201)?;
     stranger.place("of-a-stranger").await?;
 
     let by = async |of: &Business, kind, decision| -> Result<String, CallError> {

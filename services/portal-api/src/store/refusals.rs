@@ -9,22 +9,26 @@ use postgres::StoreError;
 use crate::business::domain::Refusal;
 use crate::store::schema::refusals;
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = refusals)]
+struct RefusalRow {
+    reason: String,
+    refused_at: DateTime<Utc>,
+    asked_again_at: Option<DateTime<Utc>>,
+    note: Option<String>,
+}
+
 pub(crate) async fn find(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
 ) -> Result<Option<Refusal>, StoreError> {
-    let row: Option<(String, DateTime<Utc>, Option<DateTime<Utc>>, Option<String>)> = refusals::table
+    let row = refusals::table
         .find(business.to_string())
-        .select((refusals::reason, refusals::refused_at, refusals::asked_again_at, refusals::note))
+        .select(RefusalRow::as_select())
         .first(conn)
         .await
         .optional()?;
-    Ok(row.map(|(reason, refused_at, asked_again_at, note)| Refusal {
-        reason,
-        refused_at,
-        asked_again_at,
-        note,
-    }))
+    Ok(row.map(Refusal::from))
 }
 
 /// Inserts or replaces the refusal.
@@ -70,4 +74,11 @@ pub(crate) async fn ask_again(
 pub(crate) async fn remove(conn: &mut AsyncPgConnection, business: BusinessId) -> Result<(), StoreError> {
     diesel::delete(refusals::table.find(business.to_string())).execute(conn).await?;
     Ok(())
+}
+
+impl From<RefusalRow> for Refusal {
+    fn from(row: RefusalRow) -> Self {
+        let RefusalRow { reason, refused_at, asked_again_at, note } = row;
+        Self { reason, refused_at, asked_again_at, note }
+    }
 }
