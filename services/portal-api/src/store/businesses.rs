@@ -225,9 +225,10 @@ pub(super) const IS_CLOSED: &str = "EXISTS (\
      SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL)";
 
 /// Whether the operator refused the business its approval or live access, and it has not asked again. Release 1.0.0 leaves the
-/// refusal of a business that it lets go live.
+/// refusal of a business that it approves or lets go live. A suspension that ends hides one too: better twice in a list than never.
 const IS_REFUSED: &str = "(NOT (businesses.status = 'active' AND businesses.live_access) AND EXISTS (\
-     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL))";
+     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL \
+     AND refusals.refused_at >= coalesce(businesses.active_since, '-infinity')))";
 
 /// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(

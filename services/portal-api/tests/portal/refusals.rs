@@ -1,5 +1,6 @@
 //! What the operator refuses a business, and how the business asks again.
 
+use diesel_async::SimpleAsyncConnection;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -103,6 +104,38 @@ async fn live_access_is_refused_and_asked_for_again_too() {
     // What was refused before is over, also when live access is withdrawn.
     assert_eq!(operator.patch(&path, json!({ "liveAccess": "inactive" })).await.status, 200);
     assert_eq!(owner.client.get(REFUSAL).await.body["refusal"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_plan_that_is_requested_after_a_refusal_reaches_the_operator() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    let mut finance = portal.member(&mut owner, "finance@shop.example", "finance").await;
+    let (mut operator, id) = (portal.operator(), json!(owner.business));
+    let (refusal, reason) =
+        (format!("{}/refusal", of_operator(&owner.business)), json!({ "reason": "There is no plan." }));
+    let request = async |finance: &mut Client, plan: &str| {
+        let asked = finance.put("/v1/portal/subscription", json!({ "plan": plan })).await;
+        assert_eq!(asked.status, 200, "{asked:?}");
+    };
+    assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204);
+    request(&mut finance, "growth").await;
+    assert_eq!(listed(&mut operator, "planRequests").await, std::slice::from_ref(&id));
+    assert!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"].is_string());
+
+    assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204, "once more");
+    request(&mut finance, "growth").await;
+    assert!(listed(&mut operator, "planRequests").await.is_empty(), "the same request is no other");
+    assert_eq!(owner.client.post(ASK, json!({ "note": "Growth fits us." })).await.status, 204);
+    request(&mut finance, "scale").await;
+    assert_eq!(owner.client.get(REFUSAL).await.body["refusal"]["note"], "Growth fits us.", "it had asked");
+
+    assert_eq!(operator.post(&refusal, reason).await.status, 204);
+    assert!(listed(&mut operator, "planRequests").await.is_empty());
+    // As release 1.0.0 approves it, which leaves the refusal.
+    let approve = "UPDATE businesses SET active_since = refused_at + interval '1 second' FROM refusals WHERE business_id = id";
+    portal.connect().await.batch_execute(approve).await.unwrap();
+    assert_eq!(listed(&mut operator, "planRequests").await, [id]);
 }
 
 #[tokio::test]

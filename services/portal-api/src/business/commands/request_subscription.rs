@@ -1,16 +1,18 @@
 //! A business requests a plan, which the operator then activates.
 
+use chrono::{DateTime, Utc};
+use diesel_async::AsyncPgConnection;
 use domain::BusinessId;
 use postgres::StoreError;
 
 use crate::audit::commands::audit::write_audit;
 use crate::audit::domain::{Action, AuditEvent, Author, Target, TargetKind};
-use crate::business::domain::Subscription;
+use crate::business::domain::{Business, Subscription};
 use crate::commands::announce::announce_business_change;
 use crate::state::State;
-use crate::store::businesses;
+use crate::store::{businesses, refusals};
 
-/// Returns the changed subscription; `None` for an unknown business.
+/// Returns the changed subscription; `None` for an unknown business. The request of a refused business asks the operator again.
 pub(crate) async fn request_subscription(
     state: &State,
     business: BusinessId,
@@ -24,7 +26,9 @@ pub(crate) async fn request_subscription(
             let requested = found.subscription.request(plan);
             if requested != found.subscription {
                 found.subscription = requested;
-                businesses::update(conn, &found, state.unit.clock.now()).await?;
+                let now = state.unit.clock.now();
+                businesses::update(conn, &found, now).await?;
+                end_standing_refusal(conn, &found, now).await?;
                 announce_business_change(conn, state, business).await?;
                 let target = Target::new(TargetKind::Business, business);
                 let event = AuditEvent::new(Action::SubscriptionRequested).on(target).with("plan", plan);
@@ -36,4 +40,19 @@ pub(crate) async fn request_subscription(
     let subscription = outcome?;
     tracing::info!(business_id = %business, "subscription requested");
     Ok(subscription)
+}
+
+/// Without it, the request would be in no list of the operator. The caller has locked the business.
+async fn end_standing_refusal(
+    conn: &mut AsyncPgConnection,
+    business: &Business,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    if business.awaits_operator()
+        && let Some(refusal) = refusals::find(conn, business.id).await?
+        && refusal.asked_again_at.is_none()
+    {
+        refusals::ask_again(conn, business.id, None, now).await?;
+    }
+    Ok(())
 }
