@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use domain::{DeliveryStatus, EventKind, Mode, Paise, RequestedBy, indian_time};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Order;
 
@@ -37,8 +37,14 @@ pub struct Decided {
     #[serde(default)]
     pub fee: Paise,
     /// Unknown of decisions that were stored before this was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub by: Option<RequestedBy>,
+}
+
+/// A later release may store words that this one does not know.
+fn known<'de, D: Deserializer<'de>>(stored: D) -> Result<Option<RequestedBy>, D::Error> {
+    let word = Option::<String>::deserialize(stored)?;
+    Ok(word.and_then(|word| word.parse().ok()))
 }
 
 /// What attempts that began have taken from the wallet. It stays taken, whatever follows.
@@ -264,6 +270,9 @@ mod tests {
             let mut stored = serde_json::to_value(decided).unwrap();
             assert_eq!(stored["by"], "operator");
             assert_eq!(serde_json::from_value::<Decided>(stored.clone()).unwrap(), decided);
+            stored["by"] = "robot".into();
+            let later = serde_json::from_value::<Decided>(stored.clone()).unwrap();
+            assert_eq!(later, Decided { by: None, ..decided }, "as a later release may store it");
             for name in ["fee", "by"] {
                 stored.as_object_mut().unwrap().remove(name);
             }
