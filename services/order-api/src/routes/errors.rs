@@ -150,8 +150,8 @@ fn locked(missing: &[GoLiveItem], business: LockedBusiness, brand: &str) -> ApiE
     let open = open.join("; ");
     let message = match business {
         LockedBusiness::Closing => format!(
-            "The business is being closed: it places no live orders any more. If it should stay, withdraw the closing in the \
-             portal, or contact {brand}."
+            "The business is being closed: it places no live orders any more. If it should stay, contact {brand}; an owner can \
+             withdraw a closing that an owner began. Afterwards, retry with the same Idempotency-Key."
         ),
         LockedBusiness::WasLive => format!(
             "Live orders of this business are stopped until these are true again: {open}. Contact {brand}. Once they are true, \

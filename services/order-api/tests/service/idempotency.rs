@@ -337,8 +337,8 @@ async fn a_business_that_is_being_closed_reads_so(service: &OrderApi) -> anyhow:
     assert_eq!(refused.body["missing"], json!(["live_access_active"]));
     assert_eq!(
         text(&refused.body, "message"),
-        "The business is being closed: it places no live orders any more. If it should stay, withdraw the closing in the \
-         portal, or contact Waybill."
+        "The business is being closed: it places no live orders any more. If it should stay, contact Waybill; an owner can \
+         withdraw a closing that an owner began. Afterwards, retry with the same Idempotency-Key."
     );
     Ok(())
 }
