@@ -159,6 +159,17 @@ async fn an_exact_match_comes_first_and_once() {
         let found = get(&service, &format!("orders/search?{query}")).await.expect(200).unwrap();
         assert_eq!(text(&found["data"][0]["order"], "orderReference"), "KB-5600", "{query}");
     }
+
+    // A tracking code finds no other order, though the words of one begin with it.
+    let newest = page(&service, owner.id, "limit=1").await;
+    let code = text(&newest["data"][0], "trackingCode");
+    let other = format!("{code}-2");
+    place(&owner, true, &other, asha).await;
+    indexed(&service, 5).await;
+    assert_eq!(found(&service, owner.id, &code[..6], "").await, [other]);
+    assert_eq!(found(&service, owner.id, &code, "").await, ["KB-5603"]);
+    let anywhere = get(&service, &format!("orders/search?search={code}")).await.expect(200).unwrap();
+    assert_eq!(anywhere["data"].as_array().unwrap().len(), 1, "{anywhere}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
