@@ -1,7 +1,7 @@
 // Which orders the preview of a bulk action leaves out.
 import { expect, test } from "@playwright/test";
 import type { Order } from "../src/api/orders";
-import { decidable } from "../src/pages/exceptions/decidable";
+import { decidable, replaced } from "../src/pages/exceptions/decidable";
 
 const ATTEMPTS_MAX = 3;
 
@@ -31,4 +31,16 @@ test("another attempt needs an address and an attempt that is left; a return nee
     expect(decidable("reattempt", [failed], ATTEMPTS_MAX).refused[0]?.why).toBe(why);
     expect(decidable("return", [failed], ATTEMPTS_MAX).refused).toEqual([]);
   }
+});
+
+test("a request that others have already says that it replaces them", () => {
+  const undecided = { reattempt: null, returnRequestedAt: null } as Order;
+  const again = { ...undecided, reattempt: { number: 2 } } as Order;
+  const back = { ...undecided, returnRequestedAt: "2026-01-31T18:30:00Z" } as Order;
+  const one = "1 of them has a request already: it is replaced, with its day and note.";
+  expect(replaced("reattempt", [undecided])).toBeNull();
+  expect(replaced("reattempt", [undecided, again])).toBe(one);
+  expect(replaced("reattempt", [again, back])).toMatch(/^2 of them have a request already/);
+  expect(replaced("return", [again, back]), "a return stays a return").toBe(one);
+  expect(replaced("cancel", [undecided])).toBeNull();
 });

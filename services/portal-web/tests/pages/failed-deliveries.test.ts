@@ -166,6 +166,10 @@ test("failed deliveries are decided about together, after a preview", async ({ p
   await expect(row(page, "Failed", "many-1").getByText("Not returned yet")).toBeVisible();
   await expect(row(page, "Failed", "many-2").getByText("Attempt 2 has not begun")).toBeVisible();
   await check(page, "exceptions-pending", { bothSizes: true });
+  await page.getByLabel("Select all").check();
+  await page.getByRole("button", { name: "Request return" }).click();
+  await expect(page.getByRole("dialog").getByText("1 of them has a request already: it is")).toBeVisible();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   await page.goto("/orders?mode=live");
   await expect(row(page, "Live orders", "many-1").getByText("Returning")).toBeVisible();
   await expect(row(page, "Live orders", "many-2").getByText("Another attempt soon")).toBeVisible();

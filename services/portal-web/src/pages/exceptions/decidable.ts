@@ -19,6 +19,15 @@ export function decidable<One extends Order>(action: Decision["action"], orders:
   return { possible, refused };
 }
 
+/** What the requests take the place of, if orders have one already. The list of decided orders has such ones. */
+export function replaced(action: Decision["action"], orders: Order[]): string | null {
+  const count = orders.filter(({ reattempt, returnRequestedAt }) =>
+    action === "return" ? reattempt : reattempt || returnRequestedAt,
+  ).length;
+  if (count === 0) return null;
+  return `${count} of them ${count === 1 ? "has" : "have"} a request already: it is replaced, with its day and note.`;
+}
+
 function whyNot(action: Decision["action"], order: Order, attemptsMax: number): string | null {
   if (action === "reattempt") return whyNotAgain(order, attemptsMax);
   return action === "cancel" && !canCancel(order) ? "Its driver has the parcel." : null;

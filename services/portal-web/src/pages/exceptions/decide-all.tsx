@@ -9,7 +9,7 @@ import { reattemptFee } from "../../format/failure-labels";
 import { formatPaise } from "../../format/money";
 import { CancelReason } from "../orders/cancel-order";
 import { dayError, ReattemptFields } from "../orders/reattempt-fields";
-import { decidable, type Refused } from "./decidable";
+import { decidable, type Refused, replaced } from "./decidable";
 
 interface Words {
   title: string;
@@ -54,6 +54,11 @@ export function DecideAll<One extends Order>({
   const decide = useDecideAll(decider);
   const count = possible.length;
   const { title, acts, done, confirm } = ACTIONS[action];
+  const preview = [
+    `${acts} ${count} ${orderWord(count)}.`,
+    replaced(action, possible),
+    feesOf(action, possible),
+  ];
   const act = () => decide.mutate({ orders: possible, decision });
   return (
     <Dialog opened onClose={() => decide.isPending || onClose()} title={<Text fw={600}>{title}</Text>}>
@@ -76,11 +81,7 @@ export function DecideAll<One extends Order>({
         </DialogStep>
       ) : (
         <Stack>
-          <Text>
-            {count === 0
-              ? `Nothing can be ${done}.`
-              : `${acts} ${count} ${orderWord(count)}. ${feesOf(action, possible)}`}
-          </Text>
+          <Text>{count === 0 ? `Nothing can be ${done}.` : preview.filter(Boolean).join(" ")}</Text>
           <Refusals title="Left out" refused={refused} />
           {action === "reattempt" && count > 0 && (
             <ReattemptFields decision={decision} onChange={setDecision} />
