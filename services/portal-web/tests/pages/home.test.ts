@@ -100,12 +100,28 @@ test("a page that stays open follows midnight in India", async ({ visit }) => {
   const page = await visit({ storageState: owner });
   await page.clock.install({ time: new Date("2026-01-31T18:29:00Z") });
   await page.goto("/");
-  const placed = part(page, "Orders today").getByRole("link", { name: "Placed" });
+  const today = part(page, "Orders today");
+  const placed = today.getByRole("link", { name: "Placed" });
   await expect(placed).toHaveAttribute("href", "/orders?mode=live&from=2026-01-31&to=2026-01-31");
-  const read = page.waitForResponse("**/v1/portal/home");
+  await expect(figure(today, "Placed")).toHaveText("3");
+  let answer = () => {};
+  const isAwaited = new Promise<void>((go) => {
+    answer = go;
+  });
+  await page.route("**/v1/portal/home", async (route) => {
+    const home = await (await route.fetch()).json();
+    await isAwaited;
+    const orders = { ...home.orders, today: [{ status: "created", orders: 7 }] };
+    await route.fulfill({ json: { ...home, orders } });
+  });
+  const read = page.waitForRequest("**/v1/portal/home");
   await page.clock.fastForward("02:00");
   await read;
+  // The figures of yesterday are not next to the links of today.
+  await expect(placed).toHaveCount(0);
+  answer();
   await expect(placed).toHaveAttribute("href", "/orders?mode=live&from=2026-02-01&to=2026-02-01");
+  await expect(figure(today, "Placed")).toHaveText("7");
 });
 
 test("a role sees the parts that it may read", async ({ page, visit }) => {
