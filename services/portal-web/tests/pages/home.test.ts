@@ -174,6 +174,27 @@ test("the operator's overview shows who waits and who needs attention", async ({
   await expect(list("New sign-ups").getByRole("link", { name: waiting.name })).toHaveCount(0);
 });
 
+test("a list of requested plans that has not all of them leads to all", async ({ page, request }) => {
+  const waiting = await newBusiness({ request }, `Waiting too ${Date.now()}`);
+  await ask({ request }, "PUT", "/subscription", { plan: "growth" }, 200);
+  await logInAsOperator(page);
+  let listed = 19;
+  await page.route("**/v1/operator/home", async (route) => {
+    const home = await (await route.fetch()).json();
+    const one = home.planRequests.find(({ id }: { id: string }) => id === waiting.id);
+    const planRequests = Array.from({ length: listed }, (_, index) => ({ ...one, id: `${one.id}${index}` }));
+    return route.fulfill({ json: { ...home, planRequests } });
+  });
+  const all = part(page, "Requested plans").getByRole("link", { name: "All", exact: true });
+  await page.goto("/operator");
+  await expect(part(page, "Requested plans").getByRole("listitem")).toHaveCount(19);
+  await expect(all).toHaveCount(0);
+  listed = 20;
+  await page.reload();
+  await all.click();
+  await expect(row(page, "Businesses", waiting.name)).toBeVisible();
+});
+
 test("the list of businesses shows balance, orders and the last order", async ({ page }) => {
   await logInAsOperator(page);
   await page.goto(`/operator/businesses?search=${business.id}`);

@@ -88,7 +88,12 @@ function Parts({ home }: { home: OperatorHome }) {
           </Row>
         ))}
       </List>
-      <List id={PLAN_REQUESTS} title="Requested plans" empty="No business waits for a plan.">
+      <List
+        id={PLAN_REQUESTS}
+        title="Requested plans"
+        empty="No business waits for a plan."
+        all="/operator/businesses?subscription=requested"
+      >
         {planRequests.map(({ id, name, requestedPlan }) => (
           <Row key={id} id={id} name={name}>
             {requestedPlan && planName(requestedPlan)}
@@ -157,13 +162,21 @@ interface ListProps {
   id?: string;
   title: string;
   empty: string;
+  /** The page of all entries, if there may be more than the listed ones. */
+  all?: string;
   /** None if the service does not respond. */
   children: ReactNode[] | undefined;
 }
 
-function List({ id, title, empty, children }: ListProps) {
+function List({ id, title, empty, all, children }: ListProps) {
+  const isFull = children !== undefined && children.length >= LISTED_MAX;
+  const toAll = all && isFull && (
+    <Anchor component={Link} to={all} size="sm">
+      All
+    </Anchor>
+  );
   return (
-    <Section id={id} title={title} flush>
+    <Section id={id} title={title} actions={toAll} flush>
       <ul className={classes.problems} aria-label={title}>
         {children === undefined || children.length === 0 ? (
           <li className={classes.problem}>
