@@ -66,16 +66,17 @@ const FEES: &str = "
         AND transfer_id NOT IN (SELECT id FROM transfers WHERE business_id = $1 AND kind <> 'delivery_fee'
             AND kind IN ('operator_debit', 'top_up_reversal', 'receivable_payment'))";
 
-/// Of another kind, by the index `transfers_beside_fees`. A debt has no entry in the wallet.
+/// Of another kind, by the index `transfers_beside_fees`: with bounds of the sequence, the database would look up the transfer of
+/// each entry of the period. An entry has the time of its transfer. A debt has no entry in the wallet.
 const OTHERS: &str = "
     SELECT coalesce(sum(amount_paise) FILTER (WHERE amount_paise > 0), 0)::bigint AS in_paise,
         coalesce(sum(amount_paise) FILTER (WHERE amount_paise < 0), 0)::bigint AS out_paise, count(*) AS entries
     FROM transfers
     JOIN entries ON entries.transfer_id = transfers.id AND entries.business_id = transfers.business_id
         AND entries.account = 'business_wallet'
-    WHERE transfers.business_id = $1 AND transfers.kind <> 'delivery_fee' AND transfers.kind = $6
-        AND entries.sequence IS NOT NULL AND entries.sequence >= $2 AND entries.sequence < $3
-        AND entries.created_at >= $4 AND entries.created_at < $5";
+    WHERE transfers.business_id = $1 AND transfers.kind <> 'delivery_fee' AND transfers.kind = $4
+        AND transfers.created_at >= $2 - interval '1 minute' AND transfers.created_at < $3 + interval '1 minute'
+        AND entries.created_at >= $2 AND entries.created_at < $3";
 
 /// By the index `entries_of_receivables`: debts are rare.
 const OWED: &str = "
@@ -112,7 +113,7 @@ pub(crate) async fn of_period(
     let moved = match kind {
         None => all,
         Some(LineKind::Moved(TransferKind::DeliveryFee)) => of_period(FEES).get_result(conn).await?,
-        Some(kind) => of_period(OTHERS).bind::<Text, _>(kind.as_str()).get_result(conn).await?,
+        Some(kind) => of_other_kind(conn, business, (since, until), kind).await?,
     };
     let Owed { owed_paise } = statement(OWED)
         .bind::<Text, _>(business.to_string())
@@ -125,4 +126,19 @@ pub(crate) async fn of_period(
     let closing_paise =
         closing.ok_or_else(|| StoreError::Corrupt("the sums of a wallet overflow".to_owned()))?;
     Ok(StatementTotals { opening_paise, closing_paise, moved, owed_paise })
+}
+
+async fn of_other_kind(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    (since, until): (DateTime<Utc>, DateTime<Utc>),
+    kind: LineKind,
+) -> Result<Moved, StoreError> {
+    Ok(statement(OTHERS)
+        .bind::<Text, _>(business.to_string())
+        .bind::<Timestamptz, _>(since)
+        .bind::<Timestamptz, _>(until)
+        .bind::<Text, _>(kind.as_str())
+        .get_result(conn)
+        .await?)
 }

@@ -205,12 +205,19 @@ impl Harness {
         self.script(&format!("DROP TRIGGER damaged ON {table}")).await.expect("a repaired table");
     }
 
-    /// Moves the entries of a wallet up to this sequence into the past.
+    /// Moves the entries of a wallet up to this sequence into the past, with their transfers.
     pub(crate) async fn backdate(&self, business: BusinessId, up_to: i64, by: &str) {
         let script = format!(
             "ALTER TABLE entries DISABLE TRIGGER append_only; GRANT UPDATE ON entries TO CURRENT_USER;
+             ALTER TABLE transfers DISABLE TRIGGER append_only;
+             GRANT UPDATE (created_at) ON transfers TO CURRENT_USER;
+             UPDATE transfers SET created_at = created_at - interval '{by}'
+             WHERE business_id = '{business}' AND id IN
+                 (SELECT transfer_id FROM entries WHERE business_id = '{business}' AND sequence <= {up_to});
              UPDATE entries SET created_at = created_at - interval '{by}'
              WHERE business_id = '{business}' AND sequence <= {up_to};
+             REVOKE UPDATE (created_at) ON transfers FROM CURRENT_USER;
+             ALTER TABLE transfers ENABLE TRIGGER append_only;
              REVOKE UPDATE ON entries FROM CURRENT_USER; ALTER TABLE entries ENABLE TRIGGER append_only;"
         );
         self.script(&script).await.expect("entries of another time");

@@ -108,6 +108,16 @@ async fn a_period_has_the_sums_of_one_kind() {
     ] {
         assert_eq!(sums(business, kind).await, expected, "{kind:?}");
     }
+    let earlier = async |kind: &str| {
+        let [since, until] = [20, 5].map(|days| harness.clock.now() - chrono::TimeDelta::days(days));
+        let [since, until] = [since, until].map(|time| Some(time.to_rfc3339()));
+        let period = StatementPeriod { since, until, kind: Some(kind.to_owned()) };
+        let seen = harness.wallet.statement_totals(business, &period).await.expect("totals");
+        (seen.in_paise.get(), seen.out_paise.get(), seen.entries)
+    };
+    assert_eq!(earlier("operator_credit").await, (1_000, 0, 1));
+    assert_eq!(earlier("delivery_fee").await, (0, -300, 2));
+    assert_eq!(earlier("operator_debit").await, (0, 0, 0));
     assert_eq!(sums(other, Some("delivery_fee")).await, (0, -1, 0, 1));
     assert_eq!(sums(other, Some("operator_credit")).await, (5_000, 0, 0, 1));
     assert_eq!(sums(other, Some("operator_debit_shortfall")).await, (0, 0, 0, 0));
