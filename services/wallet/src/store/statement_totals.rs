@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::BusinessId;
 use postgres::{StoreError, statement};
@@ -31,12 +31,15 @@ pub(crate) struct Moved {
     pub(crate) entries: i64,
 }
 
+/// The balance before the period, its change by all entries, and the wanted ones.
 #[derive(QueryableByName)]
-struct AllMoved {
+struct InPeriod {
     #[diesel(sql_type = BigInt)]
     opening_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    change_paise: i64,
     #[diesel(embed)]
-    moved: Moved,
+    wanted: Moved,
 }
 
 #[derive(QueryableByName)]
@@ -45,26 +48,22 @@ struct Owed {
     owed_paise: i64,
 }
 
-/// Entries are nearly sorted by time: `$2` and `$3` bound the range that is read, and the times decide.
-const ALL: &str = "
+/// Entries are nearly sorted by time: `$2` and `$3` bound the range that is read, and the times decide. All entries are wanted,
+/// or (`$6`) the fees: what few other transfers leave of all that reduces a wallet. Like `spend::fees`, no entry is joined.
+const ALL_OR_FEES: &str = "
     SELECT coalesce((SELECT balance_after_paise FROM entries WHERE business_id = $1 AND sequence = $2 - 1), 0)
             + coalesce(sum(amount_paise) FILTER (WHERE created_at < $4), 0)::bigint AS opening_paise,
-        coalesce(sum(amount_paise) FILTER (WHERE created_at >= $4 AND created_at < $5 AND amount_paise > 0), 0)::bigint
-            AS in_paise,
-        coalesce(sum(amount_paise) FILTER (WHERE created_at >= $4 AND created_at < $5 AND amount_paise < 0), 0)::bigint
-            AS out_paise,
-        count(*) FILTER (WHERE created_at >= $4 AND created_at < $5) AS entries
-    FROM entries
-    WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND sequence < $3";
-
-/// Fees are what few other transfers leave of all that reduces a wallet: like `spend::fees`, no entry is joined.
-const FEES: &str = "
-    SELECT 0::bigint AS in_paise, coalesce(sum(amount_paise), 0)::bigint AS out_paise, count(*) AS entries
-    FROM entries
-    WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND sequence < $3
-        AND created_at >= $4 AND created_at < $5 AND amount_paise < 0
-        AND transfer_id NOT IN (SELECT id FROM transfers WHERE business_id = $1 AND kind <> 'delivery_fee'
-            AND kind IN ('operator_debit', 'top_up_reversal', 'receivable_payment'))";
+        coalesce(sum(amount_paise) FILTER (WHERE created_at >= $4), 0)::bigint AS change_paise,
+        coalesce(sum(amount_paise) FILTER (WHERE amount_paise > 0 AND wanted), 0)::bigint AS in_paise,
+        coalesce(sum(amount_paise) FILTER (WHERE amount_paise < 0 AND wanted), 0)::bigint AS out_paise,
+        count(*) FILTER (WHERE wanted) AS entries
+    FROM (
+        SELECT created_at, amount_paise, created_at >= $4 AND (NOT $6 OR amount_paise < 0
+            AND transfer_id NOT IN (SELECT id FROM transfers WHERE business_id = $1 AND kind <> 'delivery_fee'
+                AND kind IN ('operator_debit', 'top_up_reversal', 'receivable_payment'))) AS wanted
+        FROM entries
+        WHERE business_id = $1 AND sequence IS NOT NULL AND sequence >= $2 AND sequence < $3 AND created_at < $5
+    ) AS read";
 
 /// Of another kind, by the index `transfers_beside_fees`: with bounds of the sequence, the database would look up the transfer of
 /// each entry of the period. An entry has the time of its transfer. A debt has no entry in the wallet.
@@ -101,19 +100,19 @@ pub(crate) async fn of_period(
         return Ok(StatementTotals::default());
     };
     let end = first_since(conn, business, until + MARGIN).await?.unwrap_or(i64::MAX);
-    let of_period = |sums: &'static str| {
-        statement(sums)
-            .bind::<Text, _>(business.to_string())
-            .bind::<BigInt, _>(first)
-            .bind::<BigInt, _>(end)
-            .bind::<Timestamptz, _>(since)
-            .bind::<Timestamptz, _>(until)
-    };
-    let AllMoved { opening_paise, moved: all } = of_period(ALL).get_result(conn).await?;
+    let fees = kind == Some(LineKind::Moved(TransferKind::DeliveryFee));
+    let InPeriod { opening_paise, change_paise, wanted } = statement(ALL_OR_FEES)
+        .bind::<Text, _>(business.to_string())
+        .bind::<BigInt, _>(first)
+        .bind::<BigInt, _>(end)
+        .bind::<Timestamptz, _>(since)
+        .bind::<Timestamptz, _>(until)
+        .bind::<Bool, _>(fees)
+        .get_result(conn)
+        .await?;
     let moved = match kind {
-        None => all,
-        Some(LineKind::Moved(TransferKind::DeliveryFee)) => of_period(FEES).get_result(conn).await?,
-        Some(kind) => of_other_kind(conn, business, (since, until), kind).await?,
+        Some(kind) if !fees => of_other_kind(conn, business, (since, until), kind).await?,
+        _ => wanted,
     };
     let Owed { owed_paise } = statement(OWED)
         .bind::<Text, _>(business.to_string())
@@ -122,9 +121,9 @@ pub(crate) async fn of_period(
         .bind::<Nullable<Text>, _>(kind.map(LineKind::as_str))
         .get_result(conn)
         .await?;
-    let closing = all.in_paise.checked_add(all.out_paise).and_then(|sum| opening_paise.checked_add(sum));
-    let closing_paise =
-        closing.ok_or_else(|| StoreError::Corrupt("the sums of a wallet overflow".to_owned()))?;
+    let closing_paise = opening_paise
+        .checked_add(change_paise)
+        .ok_or_else(|| StoreError::Corrupt("the sums of a wallet overflow".to_owned()))?;
     Ok(StatementTotals { opening_paise, closing_paise, moved, owed_paise })
 }
 
