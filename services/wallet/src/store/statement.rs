@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise, TransferId, attempt_fee_references};
-use postgres::{StoreError, statement};
+use postgres::{StoreError, literal, statement};
 use strum::VariantArray;
 
 use super::columns::parse;
@@ -58,6 +58,10 @@ pub(crate) struct Deposit {
     pub(crate) reference: Option<String>,
     pub(crate) created_at: DateTime<Utc>,
 }
+
+/// Entries of a kind with so few transfers are found by the index `transfers_beside_fees`. Those of other kinds lie close
+/// together in the wallet.
+const FEW: i64 = 5_000;
 
 type Row = (
     String,
@@ -181,6 +185,12 @@ async fn entries_of(
         // The debt follows this entry.
         Some(Position { entry, debt: Some(_) }) => entry.saturating_add(1),
     };
+    let few = match filter.kind {
+        Some(LineKind::Moved(kind)) if kind != TransferKind::DeliveryFee => {
+            has_few(conn, business, kind).await?
+        }
+        _ => false,
+    };
     let mut query =
         entries::table
             .inner_join(transfers::table.on(
@@ -198,10 +208,34 @@ async fn entries_of(
         if kind != TransferKind::DeliveryFee {
             query = query.filter(is_not_fee());
         }
+        if few {
+            // No index has this order, so the rows of the index by kind are sorted, instead of all being read in their order.
+            query = query
+                .filter(entries::account.eq(Account::BusinessWallet.as_str()))
+                .order(literal::<BigInt>("entries.sequence + 0").desc());
+        }
     }
     query = in_period!(query, entries::created_at, filter);
     let rows: Vec<Row> = query.load(conn).await?;
     rows.into_iter().map(line).collect()
+}
+
+/// Whether few transfers are of a kind other than the fee.
+async fn has_few(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    kind: TransferKind,
+) -> Result<bool, StoreError> {
+    let one_more: Option<String> = transfers::table
+        .filter(transfers::business_id.eq(business.to_string()))
+        .filter(is_not_fee())
+        .filter(transfers::kind.eq(kind.as_str()))
+        .select(transfers::kind)
+        .offset(FEW)
+        .first(conn)
+        .await
+        .optional()?;
+    Ok(one_more.is_none())
 }
 
 /// Few, compared with entries.

@@ -200,6 +200,8 @@ async fn a_statement_is_filtered_by_kind_time_and_order() {
     assert_eq!(seen(of_kind("top_up")).await, ["5"]);
     assert_eq!(seen(of_kind("operator_credit")).await, ["1"]);
     assert_eq!(seen(of_kind("refund")).await, [""; 0]);
+    let after = |id: &str| EntriesQuery { starting_after: Some(id.into()), ..of_kind("top_up") };
+    assert_eq!((seen(after("6")).await, seen(after("5")).await), (vec!["5".to_owned()], vec![]));
     let between = |since: &str, until: &str| EntriesQuery {
         since: Some(since.into()),
         until: Some(until.into()),
