@@ -141,7 +141,7 @@ function DaysTable({ days }: { days: SpendDay[] }) {
             <tr key={day.date}>
               <th scope="row">{dayLabel(day.date)}</th>
               <td>{formatPaise(day.feesPaise)}</td>
-              <td>{formatPaise(day.attemptFeesPaise)}</td>
+              <td>{formatPaise(day.attemptFeesPaise ?? 0)}</td>
               <td>{formatPaise(day.refundsPaise)}</td>
               <td>{day.orders}</td>
             </tr>

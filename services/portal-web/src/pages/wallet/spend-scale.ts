@@ -15,12 +15,12 @@ const COMPACT = perRegion(
     }),
 );
 
-/** Delivery fees, and fees of further attempts. */
+/** Delivery fees, and fees of further attempts, which an earlier release of portal-api leaves out while this page is open. */
 export function feesOf({
   feesPaise,
   attemptFeesPaise,
 }: Pick<SpendDay, "feesPaise" | "attemptFeesPaise">): number {
-  return feesPaise + attemptFeesPaise;
+  return feesPaise + (attemptFeesPaise ?? 0);
 }
 
 /** The top of the scale: the smallest round amount that fits the largest bar, at least ₹10. */
@@ -35,7 +35,7 @@ export function totalsOf(days: SpendDay[]) {
   const sum = (pick: (day: SpendDay) => number) => days.reduce((total, day) => total + pick(day), 0);
   return {
     feesPaise: sum((day) => day.feesPaise),
-    attemptFeesPaise: sum((day) => day.attemptFeesPaise),
+    attemptFeesPaise: sum((day) => day.attemptFeesPaise ?? 0),
     refundsPaise: sum((day) => day.refundsPaise),
     orders: sum((day) => day.orders),
   };
