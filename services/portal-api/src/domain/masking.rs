@@ -19,7 +19,7 @@ const MARK: &str = "personalDataMasked";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mask {
     customers: bool,
-    /// The balance of the wallet in an order's timeline.
+    /// The balance of the wallet in an order's timeline, and what the business owes: it owes nothing while it has a balance.
     balances: bool,
 }
 
@@ -71,7 +71,7 @@ impl Mask {
 
     fn walk_field(self, name: &str, field: &mut Value) {
         match name {
-            "balanceAfterPaise" if self.balances => *field = Value::Null,
+            "balanceAfterPaise" | "owedPaise" if self.balances => *field = Value::Null,
             _ if !self.customers => self.walk(field),
             "customer" | "driver" => keep(field, &KEPT_OF_PERSON),
             "delivery" | "pickup" => keep(field, &KEPT_OF_PLACE),
@@ -253,16 +253,19 @@ mod tests {
     }
 
     #[test]
-    fn support_does_not_see_balances() {
-        let money = json!({ "type": "money", "amountPaise": -4_900, "balanceAfterPaise": 95_100 });
-        let page = json!({ "data": [money, { "type": "status", "data": { "reason": "closed" } }] });
+    fn support_sees_neither_balances_nor_debts() {
+        let money =
+            json!({ "type": "money", "amountPaise": -4_900, "balanceAfterPaise": 95_100, "owedPaise": 0 });
+        let debt = json!({ "type": "money", "amountPaise": 0, "balanceAfterPaise": 0, "owedPaise": 3_000 });
+        let page = json!({ "data": [money, debt, { "type": "status", "data": { "reason": "closed" } }] });
         let seen = masked(Role::Support, page.clone());
-        assert_eq!(
-            seen["data"][0],
-            json!({ "type": "money", "amountPaise": -4_900, "balanceAfterPaise": null })
-        );
-        assert_eq!(seen["data"][1], page["data"][1]);
-        assert_eq!(masked(Role::Finance, page)["data"][0], money);
+        for (line, amount) in [(0, -4_900), (1, 0)] {
+            let expected = json!({ "type": "money", "amountPaise": amount, "balanceAfterPaise": null, "owedPaise": null });
+            assert_eq!(seen["data"][line], expected);
+        }
+        assert_eq!(seen["data"][2], page["data"][2]);
+        let all = masked(Role::Finance, page);
+        assert_eq!((&all["data"][0], &all["data"][1]), (&money, &debt));
     }
 
     #[test]

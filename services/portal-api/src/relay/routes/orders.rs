@@ -63,7 +63,7 @@ pub(crate) async fn read(
     operation_id = "readTimeline",
     tag = "Orders",
     summary = "Read the timeline of an order: status, money, webhooks",
-    description = "Without the permission `read_customers`, `data` contains neither the driver's phone nor reasons, and the entry has `personalDataMasked`. Without `read_money`, `balanceAfterPaise` is null.",
+    description = "Without the permission `read_customers`, `data` contains neither the driver's phone nor reasons, and the entry has `personalDataMasked`. Without `read_money`, `balanceAfterPaise` and `owedPaise` are null.",
     params(("id" = domain::OrderId, Path, description = "The order."), params::PageParams),
     responses((status = 200, description = "A page of the timeline, oldest first.", body = internal_api::orders::TimelinePage)),
 )]

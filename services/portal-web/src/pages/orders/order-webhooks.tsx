@@ -92,10 +92,13 @@ export function OrderPostings({ timeline }: { timeline: Timeline }) {
           title={POSTINGS[entry.kind] ?? entry.kind}
           at={entry.recordedAt}
           end={
-            entry.owedPaise > 0 ? (
-              <>
-                <Money paise={entry.owedPaise} /> owed
-              </>
+            // A debt moves nothing. Null for roles that do not see the wallet.
+            entry.amountPaise === 0 ? (
+              typeof entry.owedPaise === "number" && (
+                <>
+                  <Money paise={entry.owedPaise} /> owed
+                </>
+              )
             ) : (
               <Money paise={entry.amountPaise} moves />
             )
