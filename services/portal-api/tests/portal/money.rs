@@ -162,6 +162,22 @@ async fn a_workbook_has_the_same_lines_for_people() {
     assert_eq!(sheet(&empty.bytes().await.unwrap()).matches("<row ").count(), 1);
 }
 
+#[tokio::test]
+async fn a_workbook_that_cannot_have_all_lines_is_refused_before_it_begins() {
+    let portal = Portal::start().await;
+    let mut owner = portal.owner("owner@shop.example").await;
+    statement(&portal, &owner, &[entry(1_048_576, None, Some("newest"))], false);
+    let refused = owner.client.get("/v1/portal/wallet/entries.xlsx").await;
+    assert_eq!((refused.status, &refused.body["errors"][0]["field"]), (400, &json!("since")));
+    for other in ["entries.csv", "entries.xlsx?since=2026-01-01T00:00:00Z", "entries.xlsx?kind=top_up"] {
+        let sent = owner.client.open(&format!("/v1/portal/wallet/{other}")).await;
+        assert_eq!(sent.status(), 200, "{other}");
+        sent.bytes().await.unwrap();
+    }
+    statement(&portal, &owner, &[entry(1_048_575, None, Some("newest"))], false);
+    assert_eq!(owner.client.open("/v1/portal/wallet/entries.xlsx").await.status(), 200);
+}
+
 /// The only sheet of a workbook.
 fn sheet(workbook: &[u8]) -> String {
     let mut parts = ZipArchive::new(Cursor::new(workbook)).unwrap();

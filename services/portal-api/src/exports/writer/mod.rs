@@ -6,6 +6,7 @@ use std::io;
 
 use crate::domain::{RegionFormat, csv};
 use crate::exports::domain::{Cell, ExportFormat};
+pub(crate) use xlsx::SHEET_ROWS_MAX;
 use xlsx::Xlsx;
 
 /// Tells Excel that a text is UTF-8, which it reads as the code page of its country otherwise. Readers of UTF-8 skip it.

@@ -37,7 +37,8 @@ const COLUMN_WIDTH: u8 = 20;
 /// Of the rows' XML, with room for the rest of the sheet: one of 4 GiB needs ZIP64, and Excel rejects a ZIP64 entry whose sizes
 /// follow its data.
 const SHEET_BYTES_MAX: usize = 0xffff_0000;
-const SHEET_ROWS_MAX: u32 = 1_048_576;
+/// With the row of names.
+pub(crate) const SHEET_ROWS_MAX: u32 = 1_048_576;
 /// Part of the limit of 32,767 UTF-16 units. No field of an order is as long.
 const TEXT_MAX_CHARS: usize = 16_000;
 

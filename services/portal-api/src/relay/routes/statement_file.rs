@@ -12,7 +12,7 @@ use web::ApiError;
 
 use crate::domain::{RegionFormat, csv};
 use crate::exports::domain::{Cell, ExportFormat};
-use crate::exports::writer::Writer;
+use crate::exports::writer::{SHEET_ROWS_MAX, Writer};
 use crate::http::export::{self, File};
 use crate::state::{ExportSlot, State};
 
@@ -87,7 +87,15 @@ pub(super) async fn send(
 }
 
 fn unwritable(error: io::Error) -> ApiError {
-    ApiError::internal(format!("the statement cannot be written: {error}"))
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => too_long(),
+        _ => ApiError::internal(format!("the statement cannot be written: {error}")),
+    }
+}
+
+fn too_long() -> ApiError {
+    let message = "A workbook has at most 1,048,575 entries. Choose a shorter period, or CSV.";
+    ApiError::invalid_field("since", "out_of_range", message)
 }
 
 /// Adds the order references.
@@ -149,11 +157,21 @@ struct Workbook {
 }
 
 impl export::Pages for Workbook {
+    /// A statement of unknown length that fills the sheet ends as an incomplete file.
     async fn next(&mut self, state: &State) -> Result<Option<Vec<u8>>, ApiError> {
         let Some(mut writer) = self.writer.take() else { return Ok(None) };
+        let has_all_before =
+            self.statement.query.as_ref().is_some_and(|query| {
+                query.kind.is_none() && query.since.is_none() && query.order_id.is_none()
+            });
         let Some(entries) = self.statement.page(state).await? else {
             return writer.finish().map(Some).map_err(unwritable);
         };
+        // Entries are numbered without gaps, so the first page shows how many follow.
+        let newest = entries.iter().find_map(|entry| entry.id.parse::<u64>().ok());
+        if has_all_before && newest.is_some_and(|newest| newest >= u64::from(SHEET_ROWS_MAX)) {
+            return Err(too_long());
+        }
         entries.iter().try_for_each(|entry| writer.row(&cells(entry))).map_err(unwritable)?;
         let written = writer.take();
         self.writer = Some(writer);
