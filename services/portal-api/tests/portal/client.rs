@@ -147,8 +147,7 @@ impl Client {
     }
 }
 
-/// A CSV file becomes a text.
+/// A file becomes a text.
 fn body_of(bytes: &[u8]) -> Value {
-    let text = std::str::from_utf8(bytes).unwrap();
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+    serde_json::from_slice(bytes).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(bytes)))
 }

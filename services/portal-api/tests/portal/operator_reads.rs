@@ -89,7 +89,7 @@ async fn the_orders_of_a_business_are_listed_and_logged_and_its_money_is_listed(
     let read =
         asha.get(&format!("{BUSINESSES}/{business}/wallet/entries/totals?since=s&until=u&kind=refund")).await;
     assert_eq!((read.status, read.body), (200, sums));
-    assert_eq!(portal.peers.asked(&totals)[0].query, "since=s&until=u&kind=refund");
+    assert_eq!(portal.peers.asked(&totals)[0].query, "kind=refund&since=s&until=u");
     for rest in ["orders", "cod", "wallet/entries/totals"] {
         let unknown = asha.get(&format!("{BUSINESSES}/biz_01ARZ3NDEKTSV4RRFFQ69G5FAV/{rest}")).await;
         assert_eq!((unknown.status, unknown.code()), (404, "business_not_found"));

@@ -1,11 +1,13 @@
 //! Starts the service with its own database and, for the tests that need one, a virtual host, whose events it consumes.
 
+use std::collections::HashSet;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use chassis::Chassis;
 use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
-use domain::{BusinessId, Clock, Entropy, OrderId, Paise};
+use domain::{BusinessId, Clock, Entropy, EventId, OrderId, Paise};
 use events::{Body, Envelope, binding};
 use internal_api::CallError;
 use internal_api::wallet::{DebitAnswer, DebitOutcome, DebitRequest, EntriesQuery, EntryView, WalletClient};
@@ -276,7 +278,7 @@ pub(crate) fn client(internal: &Url, token: &Secret) -> WalletClient {
     WalletClient(test_kit::peer("wallet", internal, token))
 }
 
-/// Consumes the events that the service announces from now on.
+/// Consumes the events that the service announces from now on. An event that the broker confirms too late is published again.
 async fn listen(settings: &Settings) -> mpsc::UnboundedReceiver<Envelope> {
     let (sender, announced) = mpsc::unbounded_channel();
     let (listening, mut connected) = watch::channel(false);
@@ -290,7 +292,7 @@ async fn listen(settings: &Settings) -> mpsc::UnboundedReceiver<Envelope> {
         ],
     );
     let broker = Broker::start(&settings.broker, "test");
-    let listener = Listener { sender, listening };
+    let listener = Listener { sender, listening, heard: Mutex::default() };
     tokio::spawn(messaging::consume(broker, queue, 1, listener, CancellationToken::new()));
     connected.wait_for(|connected| *connected).await.expect("the listener is subscribed");
     announced
@@ -299,6 +301,7 @@ async fn listen(settings: &Settings) -> mpsc::UnboundedReceiver<Envelope> {
 struct Listener {
     sender: mpsc::UnboundedSender<Envelope>,
     listening: watch::Sender<bool>,
+    heard: Mutex<HashSet<EventId>>,
 }
 
 impl Handler for Listener {
@@ -308,8 +311,10 @@ impl Handler for Listener {
             | Body::WalletLowBalance(_)
             | Body::WalletMoneyTakenBack(_)
             | Body::CashRemitted(_) => {
-                // The test may have ended already.
-                let _dropped = self.sender.send(envelope);
+                if self.heard.lock().expect("no test panics with the lock").insert(envelope.id) {
+                    // The test may have ended already.
+                    let _dropped = self.sender.send(envelope);
+                }
                 Ok(())
             }
             other => Err(Rejection::Never(format!("unexpected: {other:?}"))),
