@@ -14,6 +14,7 @@ pub(crate) mod refund;
 pub(crate) mod remit;
 mod reverse_top_up;
 pub(crate) mod set_threshold;
+pub(crate) mod store_cash_sums;
 pub(crate) mod take_attempt_fee;
 pub(crate) mod top_up;
 

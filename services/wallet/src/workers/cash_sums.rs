@@ -1,4 +1,4 @@
-//! Stores the sums of cash by month again where cash has changed.
+//! Stores the sums of cash by month.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,18 +6,12 @@ use std::time::Duration;
 use postgres::StoreError;
 use tokio_util::sync::CancellationToken;
 
+use crate::commands::store_cash_sums;
 use crate::state::State;
-use crate::store::cash_months::{Part, store_next};
 
 /// Until then, what has changed is read from the cash itself.
 pub(crate) const CASH_SUMS_INTERVAL: Duration = Duration::from_secs(60);
 
 pub(crate) async fn store_cash_sums(state: Arc<State>, stop: CancellationToken) -> Result<(), StoreError> {
-    let mut last = Part::default();
-    while !stop.is_cancelled() {
-        let next = state.unit.database.transaction(async |conn| store_next(conn, &last).await).await?;
-        let Some(next) = next else { return Ok(()) };
-        last = next;
-    }
-    Ok(())
+    store_cash_sums::store_cash_sums(&state, &stop).await
 }
