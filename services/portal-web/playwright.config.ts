@@ -13,8 +13,8 @@ export default defineConfig({
   testMatch: "**/*.test.ts",
   outputDir: "../../target/failed-pages",
   reporter: "list",
-  // All files share one stack. Three browsers keep two cores busy, because each waits for services and between its looks.
-  workers: 3,
+  // All files share one stack. Two browsers keep two cores busy: three took as long.
+  workers: 2,
   timeout: 120_000,
   // Long enough for two busy cores and for what arrives later, such as mails and webhooks.
   expect: { timeout: 30_000, toPass: { timeout: 30_000, intervals: [100] } },
