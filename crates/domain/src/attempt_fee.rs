@@ -17,8 +17,14 @@ pub fn attempt_fee_references(order: OrderId) -> impl Iterator<Item = String> {
 }
 
 pub fn is_attempt_fee_reference(reference: &str) -> bool {
-    let parts = reference.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
-    parts.is_some_and(|(attempt, order)| attempt.parse::<u32>().is_ok() && order.parse::<OrderId>().is_ok())
+    order_of_attempt_fee(reference).is_some()
+}
+
+/// The order whose attempt the debit pays.
+pub fn order_of_attempt_fee(reference: &str) -> Option<OrderId> {
+    let (attempt, order) = reference.strip_prefix(PREFIX)?.split_once('-')?;
+    attempt.parse::<u32>().ok()?;
+    order.parse().ok()
 }
 
 #[cfg(test)]
@@ -33,6 +39,7 @@ mod tests {
         let reference = attempt_fee_reference(2, order);
         assert_eq!(reference, format!("attempt-2-{order}"));
         assert!(is_attempt_fee_reference(&reference));
+        assert_eq!(order_of_attempt_fee(&reference), Some(order));
         let all: Vec<_> = attempt_fee_references(order).collect();
         assert!(all.len() == 9 && all[0] == reference && all.iter().all(|one| is_attempt_fee_reference(one)));
         for own in

@@ -26,7 +26,9 @@ mod text;
 mod tracking_code;
 
 pub use api_key::{ApiKey, ApiKeyError, KeySegment};
-pub use attempt_fee::{attempt_fee_reference, attempt_fee_references, is_attempt_fee_reference};
+pub use attempt_fee::{
+    attempt_fee_reference, attempt_fee_references, is_attempt_fee_reference, order_of_attempt_fee,
+};
 pub use clock::Clock;
 pub use delivery::{CodStatus, DeliveryState, DeliveryStatus, IllegalMove};
 pub use digits::DigitGroups;

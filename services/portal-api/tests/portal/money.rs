@@ -72,14 +72,14 @@ async fn an_export_has_every_line_and_no_formula() {
     let (mut debit, mut credit) = (entry(2, Some(ORDER), None), entry(1, None, Some("a,\"b\"")));
     debit["takesBack"] = json!({ "kind": "refund", "orderId": ORDER, "reference": null, "createdAt": AT });
     credit["leftPaise"] = json!(9_900);
-    let mut fee = entry(3, None, Some(&format!("attempt-2-{ORDER}")));
+    let mut fee = entry(3, Some(ORDER), Some(&format!("attempt-2-{ORDER}")));
     (fee["kind"], fee["amountPaise"]) = (json!("operator_debit"), json!(-3_000));
     statement(&portal, &owner, &[fee, debit, credit], false);
     let expected = format!(
         "id,createdAt,kind,amountPaise,balanceAfterPaise,orderId,orderReference,reference,transferId,reverses,\
          owedPaise,reason,createdAtLocal,kindLabel,amountRupees,owedRupees,balanceAfterRupees,\
          takesBack,leftPaise,leftRupees\r\n\
-         3,2026-01-01T00:00:00Z,operator_debit,-3000,5100,,,attempt-2-{ORDER},\
+         3,2026-01-01T00:00:00Z,operator_debit,-3000,5100,{ORDER},'=cmd|' /C calc'!A0,attempt-2-{ORDER},\
          trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Fee of another attempt,-30.00,0.00,51.00,,,\r\n\
          2,2026-01-01T00:00:00Z,delivery_fee,-4900,5100,{ORDER},'=cmd|' /C calc'!A0,,\
          trf_01ARZ3NDEKTSV4RRFFQ69G5FAV,,0,,2026-01-01 05:30:00,Delivery fee,-49.00,0.00,51.00,Refund {ORDER},,\r\n\

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::{BusinessId, OrderId, Paise, TransferId, attempt_fee_references};
+use domain::{BusinessId, OrderId, Paise, TransferId, attempt_fee_references, order_of_attempt_fee};
 use postgres::{StoreError, literal, statement};
 use strum::VariantArray;
 
@@ -25,6 +25,7 @@ pub(crate) struct StatementLine {
     /// The change of the debt.
     pub(crate) owed: Paise,
     pub(crate) balance_after: Paise,
+    /// Of a fee of another attempt, the one that its reference names.
     pub(crate) order: Option<OrderId>,
     pub(crate) reference: Option<String>,
     pub(crate) reverses: Option<TransferId>,
@@ -400,7 +401,10 @@ impl StatementLine {
 
 fn line(row: Row) -> Result<StatementLine, StoreError> {
     let (transfer, kind, amount, entry, balance_after, order, reference, reverses, reason, created_at) = row;
-    let kind = parse("transfers.kind", &kind)?;
+    let kind: TransferKind = parse("transfers.kind", &kind)?;
+    // A credit that gives the fee back may have its reference, but is no posting of the order.
+    let fee = reference.as_deref().filter(|_| kind == TransferKind::OperatorDebit);
+    let order = order.map(|order| parse("transfers.order_id", &order)).transpose()?;
     Ok(StatementLine {
         position: Position { entry, debt: None },
         transfer: parse("transfers.id", &transfer)?,
@@ -408,7 +412,7 @@ fn line(row: Row) -> Result<StatementLine, StoreError> {
         amount: Paise::new(amount),
         owed: if kind == TransferKind::ReceivablePayment { Paise::new(amount) } else { Paise::ZERO },
         balance_after: Paise::new(balance_after),
-        order: order.map(|order| parse("transfers.order_id", &order)).transpose()?,
+        order: order.or_else(|| fee.and_then(order_of_attempt_fee)),
         reference,
         reverses: reverses.map(|id| parse("transfers.reverses", &id)).transpose()?,
         reason,
@@ -429,7 +433,7 @@ fn debt(row: DebtRow) -> Result<StatementLine, StoreError> {
         amount: Paise::ZERO,
         owed: Paise::new(-amount),
         balance_after: Paise::ZERO,
-        order: None,
+        order: reference.as_deref().and_then(order_of_attempt_fee),
         reference,
         reverses: reverses.map(|id| parse("transfers.reverses", &id)).transpose()?,
         reason,

@@ -77,7 +77,10 @@ async fn each_attempt_takes_its_fee_once() {
         [("operator_debit", -1_500, 0), ("operator_debit", -3_000, 0)]
     );
     assert_eq!(lines[1].reason.as_deref(), Some("Fee of attempt 2 at order shop-1"));
-    assert_eq!(lines[1].reference, Some(attempt_fee_reference(2, order)));
+    assert_eq!(
+        (&lines[1].reference, lines[1].order_id),
+        (&Some(attempt_fee_reference(2, order)), Some(order))
+    );
     let of_order = harness.wallet.entries_of_order(business, order).await.unwrap();
     let amounts: Vec<_> = of_order.iter().map(|line| line.amount_paise.get()).collect();
     assert_eq!(amounts, [-4_900, -3_000, -1_500]);
@@ -96,6 +99,7 @@ async fn each_attempt_takes_its_fee_once() {
     // The operator gives one back.
     harness.credit(business, 3_000, &attempt_fee_reference(2, order)).await;
     assert_eq!((harness.balance(business).await, refused_events(&harness).await), (3_600, 0));
+    assert_eq!(harness.entries(business).await[0].order_id, None);
     assert_consistent(&harness).await;
 }
 
@@ -121,6 +125,7 @@ async fn what_the_balance_does_not_cover_is_owed() {
         ]
     );
     assert_eq!(lines[1].reason, lines[2].reason);
+    assert!(lines[..3].iter().all(|line| line.order_id == Some(order)), "{lines:?}");
     assert_eq!((lines[1].reverses, lines[1].takes_back.is_none()), (None, true));
     // The postings of the order add up to what it cost.
     let of_order = harness.wallet.entries_of_order(business, order).await.unwrap();
