@@ -146,7 +146,7 @@ pub struct StatementTotalsView {
     pub owed_paise: Paise,
     /// The opening balance with all that moved in and out, of every kind.
     pub closing_paise: Paise,
-    /// The entries of the wallet, without debts.
+    /// The entries of the wallet, without debts; of a kind of debt, the debts.
     pub entries: i64,
 }
 

@@ -46,6 +46,8 @@ struct InPeriod {
 struct Owed {
     #[diesel(sql_type = BigInt)]
     owed_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    lines: i64,
 }
 
 /// Entries are nearly sorted by time: `$2` and `$3` bound the range that is read, and the times decide. All entries are wanted,
@@ -66,7 +68,7 @@ const ALL_OR_FEES: &str = "
     ) AS read";
 
 /// Of another kind, by the index `transfers_beside_fees`: with bounds of the sequence, the database would look up the transfer of
-/// each entry of the period. An entry has the time of its transfer. A debt has no entry in the wallet.
+/// each entry of the period. An entry has the time of its transfer.
 const OTHERS: &str = "
     SELECT coalesce(sum(amount_paise) FILTER (WHERE amount_paise > 0), 0)::bigint AS in_paise,
         coalesce(sum(amount_paise) FILTER (WHERE amount_paise < 0), 0)::bigint AS out_paise, count(*) AS entries
@@ -79,7 +81,7 @@ const OTHERS: &str = "
 
 /// By the index `entries_of_receivables`: debts are rare.
 const OWED: &str = "
-    SELECT coalesce(-sum(entries.amount_paise), 0)::bigint AS owed_paise
+    SELECT coalesce(-sum(entries.amount_paise), 0)::bigint AS owed_paise, count(*) AS lines
     FROM entries
     JOIN transfers ON transfers.id = entries.transfer_id AND transfers.business_id = entries.business_id
     WHERE entries.business_id = $1 AND entries.account = 'business_receivable'
@@ -110,17 +112,19 @@ pub(crate) async fn of_period(
         .bind::<Bool, _>(fees)
         .get_result(conn)
         .await?;
-    let moved = match kind {
-        Some(kind) if !fees => of_other_kind(conn, business, (since, until), kind).await?,
-        _ => wanted,
-    };
-    let Owed { owed_paise } = statement(OWED)
+    let Owed { owed_paise, lines } = statement(OWED)
         .bind::<Text, _>(business.to_string())
         .bind::<Timestamptz, _>(since)
         .bind::<Timestamptz, _>(until)
         .bind::<Nullable<Text>, _>(kind.map(LineKind::as_str))
         .get_result(conn)
         .await?;
+    let moved = match kind {
+        // A debt has no entry in the wallet.
+        Some(LineKind::Owed(_)) => Moved { entries: lines, ..Moved::default() },
+        Some(LineKind::Moved(kind)) if !fees => of_other_kind(conn, business, (since, until), kind).await?,
+        _ => wanted,
+    };
     let closing_paise = opening_paise
         .checked_add(change_paise)
         .ok_or_else(|| StoreError::Corrupt("the sums of a wallet overflow".to_owned()))?;
@@ -131,7 +135,7 @@ async fn of_other_kind(
     conn: &mut AsyncPgConnection,
     business: BusinessId,
     (since, until): (DateTime<Utc>, DateTime<Utc>),
-    kind: LineKind,
+    kind: TransferKind,
 ) -> Result<Moved, StoreError> {
     Ok(statement(OTHERS)
         .bind::<Text, _>(business.to_string())

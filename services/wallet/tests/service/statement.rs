@@ -103,7 +103,7 @@ async fn a_period_has_the_sums_of_one_kind() {
         (Some("operator_credit"), (0, 0, 0, 0)),
         (Some("refund"), (0, 0, 0, 0)),
         (Some("operator_debit"), (0, -300, 0, 1)),
-        (Some("operator_debit_shortfall"), (0, 0, 200, 0)),
+        (Some("operator_debit_shortfall"), (0, 0, 200, 1)),
         (Some("receivable_payment"), (0, -50, -50, 1)),
     ] {
         assert_eq!(sums(business, kind).await, expected, "{kind:?}");
