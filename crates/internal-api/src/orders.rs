@@ -100,7 +100,7 @@ pub struct OrderView {
     #[serde(default)]
     #[schema(required)]
     pub reattempt_fee_paise: Paise,
-    /// The fees that the attempts of the order that began have taken from the wallet, in all. They are not refunded.
+    /// The fees of the order's attempts that began, in all: taken from the wallet, or owed. They are not refunded.
     #[serde(default)]
     #[schema(required)]
     pub reattempt_fees_paise: Paise,
