@@ -69,7 +69,7 @@ function CashToSettle({ businessId, onSettle }: CashToSettleProps) {
   return (
     <ListSection
       title="Cash to settle"
-      description="Cash that was handed over to you and is not paid out. A CSV file has a line for each order: its id or reference, the amount in rupees if it differs from what was handed over, and then a note."
+      description="Cash that was handed over to you and is not paid out. What settled orders lack is not in this list, but in the sum “With you”, until their discrepancies are closed. A CSV file has a line for each order: its id or reference, the amount in rupees if it differs from what was handed over, and then a note."
       label="Cash to settle"
       actions={
         <Group gap="sm">
