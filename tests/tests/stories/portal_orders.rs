@@ -109,6 +109,8 @@ async fn a_failed_delivery_is_attempted_again_for_the_announced_fee(
             &json!("Fee of attempt 2 at order second-try")
         )
     );
+    let of_order = (&lines[0]["orderId"], &lines[0]["orderReference"]);
+    assert_eq!(of_order, (&json!(id), &json!("second-try")));
     Ok(())
 }
 
