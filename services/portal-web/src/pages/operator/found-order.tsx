@@ -18,7 +18,7 @@ import { type EvidenceSource, OrderEvidence } from "../orders/order-evidence";
 import { OrderMoney } from "../orders/order-money";
 import { OrderParcel } from "../orders/order-parcel";
 import { OrderParties } from "../orders/order-parties";
-import { OrderTimeline, transferOf } from "../orders/order-timeline";
+import { OrderTimeline, owedOf, transferOf } from "../orders/order-timeline";
 import { OrderPostings, OrderWebhooks } from "../orders/order-webhooks";
 
 /** With a dialog that few orders need. */
@@ -102,7 +102,13 @@ function Details({ found }: { found: FoundOrder }) {
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
-          <OrderMoney order={order} transfer={transferOf(timeline.rows)} isOfStaff difference={difference} />
+          <OrderMoney
+            order={order}
+            transfer={transferOf(timeline.rows)}
+            owedPaise={owedOf(timeline.rows)}
+            isOfStaff
+            difference={difference}
+          />
           <OrderParties order={order} />
           <OrderParcel order={order} />
         </Stack>

@@ -45,9 +45,7 @@ export function AfterFailure<One extends Order>({
         )}
         <Asked order={order} canDecide={canDecide} />
         {order.reattemptFeesPaise > 0 && (
-          <Text>
-            {formatPaise(order.reattemptFeesPaise)} was taken for attempts that began. It stays taken.
-          </Text>
+          <Text>Attempts that began cost {formatPaise(order.reattemptFeesPaise)}. It is not refunded.</Text>
         )}
         {canDecide && awaitsDecision(order) && !order.reattemptPossible && !order.returnRequestedAt && (
           <Text>{whyNotAgain(order)}</Text>

@@ -13,6 +13,8 @@ import type { Transfer } from "./order-timeline";
 interface OrderMoneyProps {
   order: Order;
   transfer: Transfer | undefined;
+  /** What the fees of attempts added to the debt of the business. */
+  owedPaise: number;
   /** The page of a bank transfer, if there is one for the reader. */
   transferPath?: ((id: string) => string) | undefined;
   /** Whether the staff of the delivery company reads it. */
@@ -25,6 +27,7 @@ interface OrderMoneyProps {
 export function OrderMoney({
   order,
   transfer,
+  owedPaise,
   transferPath,
   isOfStaff = false,
   difference,
@@ -40,14 +43,15 @@ export function OrderMoney({
           {order.mode === "test" && "Free (test order). Live: "}
           <Money paise={payment.deliveryFeePaise} />
         </Fact>
-        <Fact name="Charged to wallet">
+        <Fact name={order.reattemptFeesPaise > 0 ? "Fees" : "Charged to wallet"}>
           {order.mode === "test" ? (
             "None (test order)"
           ) : (
             <Money paise={order.feeChargedPaise + order.reattemptFeesPaise} />
           )}
         </Fact>
-        <Amount name="Of it, fees of attempts" paise={order.reattemptFeesPaise || null} />
+        <Amount name="Of it, for further attempts" paise={order.reattemptFeesPaise || null} />
+        <Amount name="Of it, added to the debt" paise={owedPaise || null} />
         {order.reattempt && order.status === "failed" && (
           <Amount
             name={`Fee of attempt ${order.reattempt.number}, when it begins`}

@@ -21,7 +21,7 @@ import { OrderOutcome } from "./order-outcome";
 import { OrderParcel } from "./order-parcel";
 import { OrderParties } from "./order-parties";
 import { OrderRequest } from "./order-request";
-import { OrderTimeline, transferOf } from "./order-timeline";
+import { OrderTimeline, owedOf, transferOf } from "./order-timeline";
 import { OrderPostings, OrderWebhooks } from "./order-webhooks";
 import { SimulateOrder } from "./simulate-order";
 import { timelinePollMs } from "./timeline-polling";
@@ -134,7 +134,12 @@ function Delivery({ order, timeline }: PartProps) {
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
-          <OrderMoney order={order} transfer={transferOf(timeline.rows)} transferPath={transferPath} />
+          <OrderMoney
+            order={order}
+            transfer={transferOf(timeline.rows)}
+            owedPaise={owedOf(timeline.rows)}
+            transferPath={transferPath}
+          />
           <OrderParties order={order} />
           <OrderParcel order={order} />
         </Stack>

@@ -28,6 +28,17 @@ export function transferOf(rows: TimelineEntry[]): Transfer | undefined {
   return (settled?.data as unknown as EventData | undefined)?.remittance ?? undefined;
 }
 
+/** What the fees of attempts took more than the balance had. A later top-up may have paid it. */
+export function owedOf(rows: TimelineEntry[]): number {
+  return (
+    rows
+      .filter((entry) => entry.type === "money")
+      .filter(({ kind }) => kind === "operator_debit_shortfall")
+      // Null for roles that do not see the wallet.
+      .reduce((sum, { owedPaise }) => sum + (owedPaise ?? 0), 0)
+  );
+}
+
 interface OrderTimelineProps {
   timeline: Timeline;
   corrections?: Corrections | undefined;

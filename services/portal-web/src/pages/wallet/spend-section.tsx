@@ -19,7 +19,7 @@ export function SpendSection() {
   return (
     <Section
       title="Spend per day"
-      description="Delivery fees of live orders and fees of further attempts, by the day they were charged."
+      description="Delivery fees of live orders and fees of further attempts, paid or owed, by the day they were due."
       actions={
         <SegmentedControl size="xs" data={PERIODS} value={period} onChange={setPeriod} aria-label="Period" />
       }
