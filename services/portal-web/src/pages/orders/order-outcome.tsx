@@ -34,7 +34,7 @@ export function OrderOutcome({ order, entries }: OrderOutcomeProps) {
             {ONGOING.includes(order.status) ? "since" : "on"} <Time at={at} />
           </>
         )}
-        {order.reason && `: ${sentence(order.reason)}`}
+        {order.reason && WITH_REASON.includes(order.status) && `: ${sentence(order.reason)}`}
       </Title>
       <Text c="dimmed" mt={4}>
         {consequence(order)}
@@ -47,6 +47,8 @@ export function OrderOutcome({ order, entries }: OrderOutcomeProps) {
 }
 
 const ONGOING: DeliveryStatus[] = ["created", "driver_assigned", "out_for_delivery"];
+/** While another attempt runs, an order has the reason of the former failure. */
+const WITH_REASON: DeliveryStatus[] = ["failed", "cancelled", "returned"];
 
 function headline({ status, driver, mode, failedAttempts }: Order): string {
   const name = driver?.name ?? "The driver";
