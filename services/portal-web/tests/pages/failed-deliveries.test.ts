@@ -57,6 +57,11 @@ test("a failed delivery is attempted again, with a note and a corrected phone", 
   await report(order.id, "driver.assigned", { eventId: `${order.id}-again` });
   await expect(page.getByRole("status", { name: "Status" }).getByText("Driver assigned")).toBeVisible();
   await expect(page.getByRole("button", { name: "Cancel order" })).toHaveCount(0);
+  // The reason is of the former attempt. The request stays visible.
+  await expect(page.getByRole("region", { name: "Outcome" })).not.toContainText("Nobody at home");
+  await expect(fact(page.getByRole("region", { name: "Delivery" }), "Attempt 2")).toHaveText(
+    /^Asked for .+ by a person in the portal, as soon as possible: Ring at the gate$/,
+  );
 });
 
 test("the fee of another attempt is named before somebody asks for it", async ({ page }) => {

@@ -4,7 +4,7 @@ import { Fact, Facts } from "../../components/facts";
 import { MaskedNotice } from "../../components/masked-notice";
 import { Section } from "../../components/section";
 import { Time } from "../../components/time";
-import { failureReason } from "../../format/failure-labels";
+import { dayInWords, failureReason, requestedBy } from "../../format/failure-labels";
 import { sentence } from "../../format/order-labels";
 
 /** Recipient, sender and driver. */
@@ -31,6 +31,11 @@ export function OrderParties({ order }: { order: Order }) {
             <Text c="dimmed">{order.mode === "test" ? "Test orders get no driver" : "None assigned"}</Text>
           )}
         </Fact>
+        {order.reattempt && order.status !== "failed" && (
+          <Fact name={`Attempt ${order.reattempt.number}`}>
+            <Asked reattempt={order.reattempt} />
+          </Fact>
+        )}
         <Fact name="Failed attempts">{order.failedAttempts > 0 && order.failedAttempts}</Fact>
         <Fact name="Reason">{reasons.filter(Boolean).join(": ")}</Fact>
         <Fact name="Personal data">
@@ -42,6 +47,20 @@ export function OrderParties({ order }: { order: Order }) {
         </Fact>
       </Facts>
     </Section>
+  );
+}
+
+/** Who asked for an attempt that has begun, for when, and the note for its driver. */
+function Asked({ reattempt }: { reattempt: NonNullable<Order["reattempt"]> }) {
+  const { on, note, requestedAt } = reattempt;
+  const by = requestedBy(reattempt.requestedBy);
+  return (
+    <>
+      Asked for <Time at={requestedAt} />
+      {by && ` ${by}`}
+      {on ? `, for ${dayInWords(on)}` : ", as soon as possible"}
+      {note && `: ${note}`}
+    </>
   );
 }
 
