@@ -32,6 +32,18 @@ export function useCash(filter: CashFilter) {
   return { ...list, totals: first?.totals };
 }
 
+/** The cash of one order; null if the order has none. */
+export function useCashOfOrder(orderId: string, enabled: boolean) {
+  return useQuery({
+    enabled,
+    queryKey: [...cashKey, "order", orderId],
+    queryFn: async () => {
+      const query = { orderId, limit: 1 };
+      return (await answer(api.GET("/v1/portal/cod", { params: { query } }))).data[0] ?? null;
+    },
+  });
+}
+
 /** Cash by the month of the delivery, newest first. */
 export function useCashMonths() {
   return useQuery({

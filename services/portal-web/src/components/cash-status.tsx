@@ -17,13 +17,19 @@ export function CashStatus({ cash }: { cash: Cash }) {
   return (
     <div>
       <StatusBadge {...statusLabel(CASH_STATUSES, cash.status)} />
-      {cash.differenceState && (
-        <Text size="xs" c="var(--tone-bad)">
-          {cashDifference(cash)}
-          {DIFFERENCE_STATES[cash.differenceState]}
-        </Text>
-      )}
+      <CashDifference cash={cash} />
     </div>
+  );
+}
+
+/** The discrepancy of an order, if it has one. A closed one is not alarming. */
+export function CashDifference({ cash }: { cash: Cash }) {
+  if (!cash.differenceState) return null;
+  return (
+    <Text size="xs" c={cash.differenceState === "closed" ? "dimmed" : "var(--tone-bad)"}>
+      {cashDifference(cash)}
+      {DIFFERENCE_STATES[cash.differenceState]}
+    </Text>
   );
 }
 

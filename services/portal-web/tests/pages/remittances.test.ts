@@ -11,7 +11,7 @@ import {
   type Session,
 } from "../support/business";
 import { check } from "../support/page-checks";
-import { heading, row, rowsOf, tallestRow } from "../support/pages";
+import { fact, heading, row, rowsOf, tallestRow } from "../support/pages";
 import { DESKTOP, expect, PHONE, test } from "../support/test";
 
 const COD = { payment: { paymentType: "cod", deliveryFeePaise: 4_900, codAmountPaise: 125_050 } };
@@ -152,6 +152,9 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(shop.getByText(/^₹1,200.00 paid on 1 Feb 2026 with UTR 2 \(rem_/)).toBeVisible();
   await check(shop, "order-paid", { bothSizes: true });
   await expect(shop.getByRole("region", { name: "Outcome" })).toContainText(", ₹50.50 less than expected");
+  const ofOrder = shop.getByRole("region", { name: "Money" });
+  await expect(fact(ofOrder, "Difference, closed")).toHaveText("−₹50.50");
+  await expect(ofOrder.getByText("less settled than expected, closed by the delivery company")).toBeVisible();
   await shop.getByRole("region", { name: "Money" }).getByRole("link", { name: "UTR 2" }).click();
   await heading(shop, "Bank transfer UTR 2");
   const transfer = new URL(shop.url()).pathname;

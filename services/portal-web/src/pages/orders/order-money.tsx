@@ -19,7 +19,7 @@ interface OrderMoneyProps {
   transferPath?: ((id: string) => string) | undefined;
   /** Whether the staff of the delivery company reads it. */
   isOfStaff?: boolean;
-  /** How far the staff is with a difference of cash. */
+  /** How far the delivery company is with a difference of cash. */
   difference?: { isClosed: boolean; state: ReactNode } | undefined;
 }
 
@@ -77,7 +77,10 @@ export function OrderMoney({
             <Amount name="Collected" paise={order.codCollectedPaise} />
             <Amount name="Handed over" paise={order.codHandedOverPaise} />
             <Amount name="Settled" paise={order.codSettledPaise} />
-            <Amount name="Difference" paise={order.codDifferencePaise} />
+            <Amount
+              name={difference?.isClosed ? "Difference, closed" : "Difference"}
+              paise={order.codDifferencePaise}
+            />
             {transfer && (
               <Fact name={`Paid on ${formatDay(transfer.paidOn)}`}>
                 {transferPath ? (

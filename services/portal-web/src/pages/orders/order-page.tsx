@@ -1,10 +1,12 @@
 import { Badge, Button, Grid, Group, Skeleton, Stack } from "@mantine/core";
 import { IconExternalLink } from "@tabler/icons-react";
 import { useParams } from "react-router-dom";
+import { useCashOfOrder } from "../../api/cash";
 import { type Order, useFollowOrder, useOrder, useTimeline } from "../../api/orders";
 import { useEndpoints } from "../../api/webhooks";
 import { useMay } from "../../app/session";
 import { BackLink } from "../../components/back-link";
+import { CashDifference } from "../../components/cash-status";
 import { ErrorState } from "../../components/error-state";
 import { PageHeader } from "../../components/page-header";
 import { Time } from "../../components/time";
@@ -121,6 +123,8 @@ function Delivery({ order, timeline }: PartProps) {
   const canSimulate = useMay("manage_integration");
   const seesMoney = useMay("read_money");
   const transferPath = seesMoney ? (id: string) => `/cash-on-delivery/remittances/${id}` : undefined;
+  const differs = order.mode === "live" && typeof order.codDiscrepancyPaise === "number";
+  const { data: cash } = useCashOfOrder(order.id, seesMoney && differs);
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -139,6 +143,11 @@ function Delivery({ order, timeline }: PartProps) {
             transfer={transferOf(timeline.rows)}
             owedPaise={owedOf(timeline.rows)}
             transferPath={transferPath}
+            difference={
+              cash
+                ? { isClosed: cash.differenceState === "closed", state: <CashDifference cash={cash} /> }
+                : undefined
+            }
           />
           <OrderParties order={order} />
           <OrderParcel order={order} />
