@@ -148,6 +148,12 @@ test("chosen orders and a file are settled, and the business sees the transfers"
   await expect(cash.getByText("₹50.50 less settled than expected, closed by the deliv")).toBeVisible();
   await expect(shop.getByText("1 order shown: ₹1,250.50 to collect, ₹1,200.00 settled.")).toBeVisible();
   await check(shop, "cash-paid", { bothSizes: true });
+  // A phone shows the same amount, and that it is closed.
+  await shop.setViewportSize(PHONE);
+  const card = shop.getByRole("list", { name: "Orders with cash" }).getByRole("listitem");
+  await expect(card.getByText("To collect ₹1,250.50")).toBeVisible();
+  await expect(card.getByText("Closed", { exact: true })).toBeVisible();
+  await shop.setViewportSize(DESKTOP);
   await cash.getByRole("link", { name: "paid-2" }).click();
   await expect(shop.getByText(/^₹1,200.00 paid on 1 Feb 2026 with UTR 2 \(rem_/)).toBeVisible();
   await check(shop, "order-paid", { bothSizes: true });

@@ -68,10 +68,13 @@ export function CashOrders({ cash, filter, onChange }: CashOrdersProps) {
   );
 }
 
+/** How far the delivery company is with a difference, in the space of a phone. */
+const SHORT_STATES: Record<string, string> = { assigned: "Being cleared", closed: "Closed" };
+
 /** A row on a phone. */
 function CashCard({ cash }: { cash: Cash }) {
-  const { expectedPaise, collectedPaise, handedOverPaise, settledPaise } = cash;
-  const paise = settledPaise ?? handedOverPaise ?? collectedPaise ?? expectedPaise;
+  const { expectedPaise, differenceState } = cash;
+  const isClosed = differenceState === "closed";
   return (
     <DenseCard>
       <OrderLink of={cash} />
@@ -79,11 +82,20 @@ function CashCard({ cash }: { cash: Cash }) {
       <span>
         <WhereIsTheMoney cash={cash} />
       </span>
-      <span>{paise != null && <Money paise={paise} />}</span>
-      {cash.differenceState && (
-        <Text span size="xs" c="var(--tone-bad)">
-          {cashDifference(cash)}
-        </Text>
+      <span>
+        {expectedPaise != null && (
+          <>
+            To collect <Money paise={expectedPaise} />
+          </>
+        )}
+      </span>
+      {differenceState && (
+        <>
+          <Text span size="xs" c={isClosed ? undefined : "var(--tone-bad)"}>
+            {cashDifference(cash)}
+          </Text>
+          <span>{SHORT_STATES[differenceState]}</span>
+        </>
       )}
     </DenseCard>
   );
