@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { isCode } from "../api/failure";
 import { CallButton } from "./call-button";
 import { Dialog } from "./dialog";
 import { ErrorState } from "./error-state";
@@ -29,6 +30,8 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, description, confirm, dismiss = "Cancel", isGain, onConfirm, opened, onClose } = props;
   const [isPending, setIsPending] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  // What the dialog asks about is not so any more. Opened again, it asks about the present state.
+  const isOutdated = isCode(error, "decision_changed");
 
   function close() {
     // A sent request cannot be cancelled, and its result appears here.
@@ -57,11 +60,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {error ? <ErrorState error={error} title="The action failed" /> : null}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" disabled={isPending} onClick={close} data-autofocus>
-            {dismiss}
+            {isOutdated ? "Close" : dismiss}
           </Button>
-          <CallButton color={isGain ? undefined : "red.8"} loading={isPending} onClick={act}>
-            {confirm}
-          </CallButton>
+          {!isOutdated && (
+            <CallButton color={isGain ? undefined : "red.8"} loading={isPending} onClick={act}>
+              {confirm}
+            </CallButton>
+          )}
         </Group>
       </Stack>
     </Dialog>
