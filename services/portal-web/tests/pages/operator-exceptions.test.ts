@@ -2,8 +2,8 @@
 import { operator, placeOrder, report } from "../support/api";
 import { logInAsOperator, newBusiness, openLive } from "../support/business";
 import { check } from "../support/page-checks";
-import { heading, row } from "../support/pages";
-import { expect, test } from "../support/test";
+import { heading, row, tallestRow } from "../support/pages";
+import { DESKTOP, expect, PHONE, test } from "../support/test";
 
 test("the staff finds a failed delivery of any business, reads its evidence and asks for its return", async ({
   page,
@@ -45,6 +45,13 @@ test("the staff finds a failed delivery of any business, reads its evidence and 
   await area.press("Enter");
   await expect(failed).toBeVisible();
   await expect(page).toHaveURL(/area=bengal/);
+  // On a phone too, the customer can be called.
+  await page.setViewportSize(PHONE);
+  const card = page.getByRole("list", { name: "Failed" }).getByRole("listitem");
+  await expect(card.getByText("Asha Rao")).toBeVisible();
+  await expect(card.getByRole("link", { name: "+919800000001" })).toBeVisible();
+  expect(await tallestRow(page, "Failed")).toBeLessThanOrEqual(80);
+  await page.setViewportSize(DESKTOP);
   await check(page, "operator-exceptions", { bothSizes: true });
 
   await failed.getByRole("link", { name: reference }).click();

@@ -55,7 +55,8 @@ interface ExceptionCardProps {
 /** A row on a phone. The order's page has the rest. */
 export function ExceptionCard({ order, path, business, select }: ExceptionCardProps) {
   const { customer, delivery, driver } = order;
-  const person = driver ?? customer;
+  // There is room for one more: the driver who is silent about the parcel, or the city.
+  const silent = order.status === "failed" ? null : driver?.phone;
   return (
     <DenseCard>
       <Group gap={8} wrap="nowrap">
@@ -65,11 +66,13 @@ export function ExceptionCard({ order, path, business, select }: ExceptionCardPr
         </Anchor>
       </Group>
       <DeliveryBadge status={order.status} />
-      <span>{[reasonOf(order), business, delivery.city].filter(Boolean).join(", ")}</span>
+      <span>
+        {[reasonOf(order), business, silent ? "driver " : delivery.city].filter(Boolean).join(", ")}
+        {silent && <Phone number={silent} inherit />}
+      </span>
       <Time at={order.since ?? order.updatedAt} relative />
       <span>
-        {driver && "Driver "}
-        {person.name} {person.phone && <Phone number={person.phone} inherit />}
+        {customer.name} {customer.phone && <Phone number={customer.phone} inherit />}
       </span>
       <span>
         <Payment order={order} />
