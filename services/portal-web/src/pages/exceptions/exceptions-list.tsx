@@ -34,14 +34,16 @@ export function kindOf(text: string | undefined): ExceptionKind {
 
 interface KindsProps {
   kind: ExceptionKind;
+  /** With one, the list has other orders than are counted. */
+  decision: DecisionFilter | undefined;
   counts: Exceptions["counts"] | undefined;
   onChange: (kind: ExceptionKind) => void;
 }
 
-/** Chooses a kind, with the number of orders of each. */
-export function Kinds({ kind, counts, onChange }: KindsProps) {
+/** Chooses a kind, with the number of orders of each, unless their decision is chosen. */
+export function Kinds({ kind, decision, counts, onChange }: KindsProps) {
   const counted = (name: ExceptionKind) => {
-    const count = counts?.[name];
+    const count = decision ? undefined : counts?.[name];
     if (count === undefined) return KIND_LABELS[name];
     return `${KIND_LABELS[name]} (${count >= COUNTED_MAX ? "1,000+" : count})`;
   };

@@ -37,7 +37,12 @@ export function Component() {
       <PageHeader title="Needs attention" description="Live orders that do not move on by themselves." />
       {seesMoney && <LateCash />}
       <Group gap="sm" mb="md">
-        <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
+        <Kinds
+          kind={kind}
+          decision={decision}
+          counts={exceptions.data?.counts}
+          onChange={(chosen) => change({ kind: chosen })}
+        />
         {kind === "failed" && (
           <Decisions decision={decision} onChange={(chosen) => change({ decision: chosen })} />
         )}

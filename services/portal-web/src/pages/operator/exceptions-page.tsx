@@ -40,7 +40,12 @@ export function Component() {
         description="Live orders of all businesses that do not move on by themselves."
       />
       <Group gap="sm" mb="md" align="flex-end">
-        <Kinds kind={kind} counts={exceptions.data?.counts} onChange={(chosen) => change({ kind: chosen })} />
+        <Kinds
+          kind={kind}
+          decision={decision}
+          counts={exceptions.data?.counts}
+          onChange={(chosen) => change({ kind: chosen })}
+        />
         {kind === "failed" && (
           <Decisions decision={decision} onChange={(chosen) => change({ decision: chosen })} />
         )}
