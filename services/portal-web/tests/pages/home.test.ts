@@ -147,6 +147,20 @@ test("a service that does not answer is named, and the other figures stay", asyn
   await check(page, "home-incomplete", { bothSizes: true });
 });
 
+test("a debt is named next to the balance", async ({ visit }) => {
+  const page = await visit({ storageState: owner });
+  await page.route("**/v1/portal/home", async (route) => {
+    const home = await (await route.fetch()).json();
+    const wallet = { ...home.wallet, balancePaise: 0, owedPaise: 5_000, daysLeft: 0 };
+    return route.fulfill({ json: { ...home, wallet } });
+  });
+  await page.goto("/");
+  const money = part(page, "Delivery and money");
+  await expect(figure(money, "Balance")).toHaveText("₹0.00");
+  await expect(money.getByText("₹50.00 owed, paid first by the next top-up")).toBeVisible();
+  await expect(money.getByText("Lasts less than a day")).toHaveCount(0);
+});
+
 test("until the first live order, the overview leads to it", async ({ visit }) => {
   const page = await visit({ viewport: PHONE });
   await newBusiness(page, "No orders");

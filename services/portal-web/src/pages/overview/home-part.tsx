@@ -10,6 +10,7 @@ import { Money } from "../../components/money";
 import { useToday } from "../../components/time";
 import { LATE_CASH, orderCount } from "../../format/cash-labels";
 import { minutesInWords } from "../../format/failure-labels";
+import { formatPaise } from "../../format/money";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../format/order-labels";
 import { formatShare } from "../../format/percent";
 import { joinList, serviceName } from "../../format/service-names";
@@ -168,8 +169,10 @@ function Rate({ orders }: { orders: Orders }) {
 function Balance({ wallet }: { wallet: Home["wallet"] }) {
   if (!wallet) return <Unavailable name="Balance" />;
   const isLow = wallet.balancePaise < wallet.lowBalanceThresholdPaise;
+  // Who owes has no balance that could last.
+  const owed = wallet.owedPaise > 0 && `${formatPaise(wallet.owedPaise)} owed, paid first by the next top-up`;
   return (
-    <Figure name="Balance" to="/wallet" hint={lasts(wallet.daysLeft)}>
+    <Figure name="Balance" to="/wallet" hint={owed || lasts(wallet.daysLeft)}>
       <Text inherit component="span" c={isLow ? "var(--tone-bad)" : undefined}>
         <Money paise={wallet.balancePaise} />
       </Text>
