@@ -208,14 +208,13 @@ fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 
-/// Not approved and not refused, or refused and asking again; not closed. Release 1.0.0 leaves the refusal of a business that it
+/// Not approved and not refused, or refused and asking again; not being closed. Release 1.0.0 leaves the refusal of a business that it
 /// approves, until it gets live access. `active_since` does not show such an approval: the end of a suspension sets it too.
 const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
      SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL) \
      OR businesses.status = 'active' AND NOT businesses.live_access AND EXISTS (\
      SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NOT NULL)) \
-     AND NOT EXISTS (\
-     SELECT FROM closings WHERE closings.business_id = businesses.id AND closings.completed_at IS NOT NULL))";
+     AND NOT EXISTS (SELECT FROM closings WHERE closings.business_id = businesses.id))";
 
 /// Whether the closing of the business has begun, or is completed.
 const IS_CLOSING: &str = "EXISTS (SELECT FROM closings WHERE closings.business_id = businesses.id)";
@@ -272,7 +271,7 @@ pub(crate) async fn list(
         query = query.filter(sql::<Bool>(AWAITS_REVIEW));
     }
     if filter.undecided {
-        query = query.filter(not(sql::<Bool>(IS_REFUSED)).and(not(sql::<Bool>(IS_CLOSED))));
+        query = query.filter(not(sql::<Bool>(IS_REFUSED)).and(not(sql::<Bool>(IS_CLOSING))));
     }
     if let Some(state) = filter.subscription {
         query = query.filter(businesses::subscription_state.eq(state.to_string()));

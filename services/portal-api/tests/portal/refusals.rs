@@ -5,10 +5,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::closings::{closing_owner, of_operator};
+use crate::closings::of_operator;
 use crate::portal::Portal;
 
 const REFUSAL: &str = "/v1/portal/business/refusal";
+const CLOSING: &str = "/v1/portal/business/closing";
 const ASK: &str = "/v1/portal/business/refusal/ask-again";
 
 /// The businesses that wait for their approval, the newest first.
@@ -139,12 +140,16 @@ async fn a_plan_that_is_requested_after_a_refusal_reaches_the_operator() {
 }
 
 #[tokio::test]
-async fn a_closed_business_waits_for_nothing() {
+async fn a_business_waits_for_nothing_from_the_beginning_of_its_closing_on() {
     let portal = Portal::start().await;
-    let owner = closing_owner(&portal).await;
-    let (mut operator, path) = (portal.operator(), of_operator(&owner.business));
-    assert_eq!(operator.patch(&path, json!({ "status": "inactive" })).await.status, 200);
-    assert_eq!(waiting(&mut operator).await, [json!(owner.business)]);
-    assert_eq!(operator.post(&format!("{path}/closing/complete"), json!({})).await.status, 204);
-    assert!(waiting(&mut operator).await.is_empty());
+    let (mut owner, mut operator) = (portal.owner("owner@shop.example").await, portal.operator());
+    let asked = owner.client.put("/v1/portal/subscription", json!({ "plan": "growth" })).await;
+    assert_eq!(asked.status, 200, "{asked:?}");
+    for list in ["signUps", "planRequests"] {
+        assert_eq!(listed(&mut operator, list).await, [json!(owner.business)], "{list}");
+        assert_eq!(owner.client.post(CLOSING, json!({})).await.status, 204);
+        assert!(listed(&mut operator, list).await.is_empty(), "{list}");
+        assert_eq!(owner.client.delete(CLOSING).await.status, 204);
+    }
+    assert_eq!(waiting(&mut operator).await, [json!(owner.business)], "withdrawn");
 }

@@ -135,9 +135,9 @@ pub(crate) struct BusinessFilter {
     pub(crate) search: Option<String>,
     pub(crate) status: Option<ListedStatus>,
     pub(crate) subscription: Option<SubscriptionState>,
-    /// Leaves only businesses that wait for their approval, or asked again after a refusal.
+    /// Leaves only businesses that wait for their approval, or asked again after a refusal, and are not being closed.
     pub(crate) awaits_review: bool,
-    /// Leaves out businesses that are closed, or were refused and have not asked again.
+    /// Leaves out businesses that are being closed or are closed, or were refused and have not asked again.
     pub(crate) undecided: bool,
 }
 
