@@ -44,6 +44,8 @@ pub(crate) struct Membership {
     pub(crate) business: BusinessId,
     pub(crate) business_name: String,
     pub(crate) status: BusinessStatus,
+    /// Whether its closing has begun, or is completed.
+    pub(crate) closing: bool,
     /// Whether its closing is completed.
     pub(crate) closed: bool,
     pub(crate) user: UserId,

@@ -208,8 +208,9 @@ fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }
 
-/// Not approved and not refused, or refused and asking again; not being closed. Release 1.0.0 leaves the refusal of a business that it
-/// approves, until it gets live access. `active_since` does not show such an approval: the end of a suspension sets it too.
+/// Not approved and not refused, or refused and asking again; not being closed. Release 1.0.0 leaves the refusal of a business
+/// that it approves, until it gets live access. `active_since` does not show such an approval: the end of a suspension sets it
+/// too.
 const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
      SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL) \
      OR businesses.status = 'active' AND NOT businesses.live_access AND EXISTS (\
@@ -217,7 +218,8 @@ const AWAITS_REVIEW: &str = "((businesses.status = 'inactive' AND NOT EXISTS (\
      AND NOT EXISTS (SELECT FROM closings WHERE closings.business_id = businesses.id))";
 
 /// Whether the closing of the business has begun, or is completed.
-const IS_CLOSING: &str = "EXISTS (SELECT FROM closings WHERE closings.business_id = businesses.id)";
+pub(super) const IS_CLOSING: &str =
+    "EXISTS (SELECT FROM closings WHERE closings.business_id = businesses.id)";
 
 /// Whether the closing of the business is completed.
 pub(super) const IS_CLOSED: &str = "EXISTS (\

@@ -7,7 +7,7 @@ use identity::stored;
 use postgres::StoreError;
 
 use crate::domain::{Membership, Role, UserKey};
-use crate::store::businesses::IS_CLOSED;
+use crate::store::businesses::{IS_CLOSED, IS_CLOSING};
 use crate::store::schema::{businesses, memberships};
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -28,6 +28,9 @@ struct MembershipRow {
     business_id: String,
     role: String,
 }
+
+/// The name and status of a business, [`IS_CLOSING`] and [`IS_CLOSED`].
+type OfBusiness = (String, String, bool, bool);
 
 pub(crate) async fn insert(conn: &mut AsyncPgConnection, new: &NewMembership) -> Result<(), StoreError> {
     diesel::insert_into(memberships::table)
@@ -63,11 +66,14 @@ pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
     account: AccountId,
 ) -> Result<Vec<Membership>, StoreError> {
-    let rows: Vec<(MembershipRow, (String, String, bool))> = memberships::table
+    let rows: Vec<(MembershipRow, OfBusiness)> = memberships::table
         .inner_join(businesses::table)
         .filter(memberships::account_id.eq(account.to_string()))
         .order((businesses::name, memberships::id))
-        .select((MembershipRow::as_select(), (businesses::name, businesses::status, sql::<Bool>(IS_CLOSED))))
+        .select((
+            MembershipRow::as_select(),
+            (businesses::name, businesses::status, sql::<Bool>(IS_CLOSING), sql::<Bool>(IS_CLOSED)),
+        ))
         .load(conn)
         .await?;
     rows.into_iter().map(read).collect()
@@ -114,12 +120,13 @@ pub(crate) async fn set_seen(
 }
 
 fn read(
-    (row, (business_name, status, closed)): (MembershipRow, (String, String, bool)),
+    (row, (business_name, status, closing, closed)): (MembershipRow, OfBusiness),
 ) -> Result<Membership, StoreError> {
     Ok(Membership {
         business: stored("memberships.business_id", &row.business_id)?,
         business_name,
         status: stored("businesses.status", &status)?,
+        closing,
         closed,
         user: stored("memberships.id", &row.id)?,
         role: stored("memberships.role", &row.role)?,

@@ -132,6 +132,11 @@ async fn an_owner_begins_and_withdraws_it_and_live_access_is_as_before() {
     for seen in [owner.client.get("/v1/portal/status").await.body, portal.ordering(&owner.business).await] {
         assert_eq!(seen["closing"], true, "{seen}");
     }
+    let membership = owner.client.get("/v1/portal/session").await.body["memberships"][0].clone();
+    let listed = operator.get("/v1/operator/businesses").await.body["data"][1].clone();
+    for seen in [membership, listed, operator.get(&path).await.body] {
+        assert_eq!((&seen["closing"], &seen["closed"]), (&json!(true), &json!(false)), "{seen}");
+    }
     // What it owes is paid by a top-up.
     let top_up = owner.client.call("POST", "/v1/portal/wallet/top-ups").await;
     assert_ne!(top_up.status, 409, "{top_up:?}");

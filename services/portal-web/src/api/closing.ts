@@ -1,6 +1,7 @@
 // The closing of the own business.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api } from "./client";
+import { sessionKey } from "./session";
 import { statusKey } from "./status";
 
 const closingKey = ["closing"] as const;
@@ -21,8 +22,11 @@ function useClosingChange<Input>(change: (input: Input) => Promise<unknown>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
+    // Each page says that the business is being closed, as the session knows.
     onSettled: () =>
-      Promise.all([closingKey, statusKey].map((queryKey) => client.invalidateQueries({ queryKey }))),
+      Promise.all(
+        [closingKey, statusKey, sessionKey].map((queryKey) => client.invalidateQueries({ queryKey })),
+      ),
   });
 }
 

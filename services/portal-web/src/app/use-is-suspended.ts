@@ -19,6 +19,11 @@ export function useIsSuspended(): boolean {
   return useMembership()?.status === "suspended";
 }
 
+/** Whether the closing of the business has begun, or is completed. */
+export function useIsClosing(): boolean {
+  return useMembership()?.closing === true;
+}
+
 /** Whether the closing of the business is completed. */
 export function useIsClosed(): boolean {
   return useMembership()?.closed === true;

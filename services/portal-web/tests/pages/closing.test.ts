@@ -33,9 +33,20 @@ test("an owner begins to close the business, and the operator pays out the balan
   const list = owner.getByRole("list", { name: "Go-live checklist" });
   await expect(list.getByText("Wallet is funded")).toBeVisible();
   await expect(list.getByRole("link")).toHaveCount(0);
-  await owner.goto("/account/closing");
+  await owner.goto("/wallet");
+  await expect(owner.getByText(/Live orders are refused: the closing/)).toBeVisible();
+  const notice = owner.getByRole("region", { name: "Your business is being closed" });
+  await notice.getByRole("link", { name: "Open its closing" }).click();
+  await heading(owner, "Account");
 
   await logInAsOperator(staff);
+  await staff.goto(`/operator/businesses?search=${id}`);
+  const row = staff.getByRole("row", { name: new RegExp(name) });
+  await expect(row.getByText("Closing", { exact: true })).toBeVisible();
+  await staff.goto(`/operator/businesses/${id}?tab=status`);
+  await heading(staff, name);
+  await expect(staff.getByRole("status", { name: "Business", exact: true })).toHaveText("Closing");
+  await expect(staff.getByRole("button", { name: /Grant live access|Refuse/ })).toHaveCount(0);
   await staff.goto(`/operator/businesses/${id}?tab=closing`);
   await heading(staff, name);
   await expect(staff.getByText("Reason: We move to Pune.")).toBeVisible();

@@ -100,6 +100,7 @@ pub(crate) fn ownership(business: Business, user: UserId) -> Membership {
         business: business.id,
         business_name: business.name,
         status: business.status,
+        closing: false,
         closed: false,
         user,
         role: Role::Owner,

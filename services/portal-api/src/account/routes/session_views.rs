@@ -46,6 +46,8 @@ struct MembershipView {
     business_name: String,
     role: Role,
     status: BusinessStatus,
+    /// Whether its closing has begun, or is completed.
+    closing: bool,
     /// Whether its closing is completed. It keeps the status that it had.
     closed: bool,
 }
@@ -57,6 +59,7 @@ impl From<Membership> for MembershipView {
             business_name: membership.business_name,
             role: membership.role,
             status: membership.status,
+            closing: membership.closing,
             closed: membership.closed,
         }
     }

@@ -46,6 +46,8 @@ pub(crate) struct BusinessView {
     unlocked: bool,
     /// The open go-live items.
     missing: Vec<GoLiveItem>,
+    /// Whether its closing has begun, or is completed.
+    closing: bool,
     created_at: DateTime<Utc>,
 }
 
@@ -242,6 +244,7 @@ impl BusinessView {
             live_access: if business.live_access { "active" } else { "inactive" },
             unlocked: missing.is_empty(),
             missing,
+            closing: standing.closing,
             created_at: business.created_at,
         }
     }

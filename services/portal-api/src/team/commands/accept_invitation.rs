@@ -168,6 +168,7 @@ pub(crate) fn membership(invitation: &Invitation, business_name: String, user: U
         business: invitation.business,
         business_name,
         status: BusinessStatus::Active,
+        closing: false,
         closed: false,
         user,
         role: invitation.role,

@@ -8,8 +8,13 @@ export const BUSINESS_STATUSES: Record<string, StatusLabel> = {
   closed: { label: "Closed", tone: "idle" },
 };
 
-/** A closed business keeps its status, which means nothing any more. */
-export function businessStatus({ closed, status }: Pick<Business, "closed" | "status">): StatusLabel {
+/** A closed business keeps its status, which means nothing any more. One that is being closed can still be suspended. */
+export function businessStatus({
+  closed,
+  closing,
+  status,
+}: Pick<Business, "closed" | "closing" | "status">): StatusLabel {
+  if (closing && !closed && status !== "suspended") return { label: "Closing", tone: "warn" };
   return statusLabel(BUSINESS_STATUSES, closed ? "closed" : status);
 }
 

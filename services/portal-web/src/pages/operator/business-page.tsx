@@ -98,7 +98,7 @@ function Details({ business }: { business: BusinessDetails }) {
     <>
       <PageHeader
         title={business.name}
-        actions={business.closed && <StatusBadge pill {...businessStatus(business)} />}
+        actions={business.closing && <StatusBadge pill {...businessStatus(business)} />}
         description={
           <Group component="span" gap={6}>
             {business.ownerEmail && <Text component="span">{business.ownerEmail}</Text>}

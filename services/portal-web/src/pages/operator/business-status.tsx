@@ -209,7 +209,7 @@ function LiveAccessRow({ business }: { business: Business }) {
         >
           Withdraw
         </ConfirmButton>
-      ) : business.closed ? null : (
+      ) : business.closing ? null : (
         <ConfirmButton
           key="grant"
           variant="filled"
@@ -226,13 +226,13 @@ function LiveAccessRow({ business }: { business: Business }) {
   );
 }
 
-/** Of the approval, or of live access, while the business waits for one of them. */
+/** Of the approval, or of live access, while the business waits for one of them. Nothing is refused during its closing. */
 function RefusalRow({ business }: { business: BusinessDetails }) {
   const refuse = useRefuseBusiness(business.id);
   const [reason, setReason] = useState("");
-  const { status, liveAccess, refusal, closed } = business;
+  const { status, liveAccess, refusal, closing } = business;
   const waits = status === "inactive" || (status === "active" && liveAccess !== "active");
-  if (!waits || closed) return null;
+  if (!waits || closing) return null;
   const label = refusal?.askedAgainAt ? "Asked again" : refusal ? "Refused" : "Not refused";
   return (
     <Row

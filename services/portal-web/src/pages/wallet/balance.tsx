@@ -2,6 +2,7 @@ import { Button, Group, Paper, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useStatus } from "../../api/status";
 import { useWallet, type Wallet } from "../../api/wallet";
+import { useIsClosing } from "../../app/use-is-suspended";
 import { ErrorState } from "../../components/error-state";
 import { Loading } from "../../components/loading";
 import { Money } from "../../components/money";
@@ -15,6 +16,7 @@ import classes from "./wallet.module.css";
 export function Balance({ canChange }: { canChange: boolean }) {
   const { data: wallet, error, refetch } = useWallet();
   const { data: status } = useStatus();
+  const isClosing = useIsClosing();
   if (!wallet) {
     if (error)
       return <ErrorState error={error} title="The balance could not be loaded" onRetry={() => refetch()} />;
@@ -32,7 +34,7 @@ export function Balance({ canChange }: { canChange: boolean }) {
           <p className={classes.balance} role="status">
             <Money paise={wallet.balancePaise} />
           </p>
-          <Text c="dimmed">{meaning(wallet)}</Text>
+          <Text c="dimmed">{meaning(wallet, isClosing)}</Text>
         </div>
         <Threshold wallet={wallet} canChange={canChange} />
       </Group>
@@ -40,10 +42,14 @@ export function Balance({ canChange }: { canChange: boolean }) {
   );
 }
 
-function meaning({ fundedAt, balancePaise, owedPaise, lowBalanceThresholdPaise }: Wallet): string {
+function meaning(
+  { fundedAt, balancePaise, owedPaise, lowBalanceThresholdPaise }: Wallet,
+  isClosing: boolean,
+): string {
   if (owedPaise > 0) {
     return `You owe ${formatPaise(owedPaise)}. Top-ups, credits and refunds pay it first.`;
   }
+  if (isClosing) return "Live orders are refused: the closing of your business has begun.";
   if (!fundedAt) return "The wallet has not been funded yet. Live orders need a funded wallet.";
   if (balancePaise === 0) return "Live orders are rejected until you top up.";
   if (balancePaise < lowBalanceThresholdPaise) {
