@@ -122,7 +122,13 @@ async fn a_plan_that_is_requested_after_a_refusal_reaches_the_operator() {
     assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204);
     request(&mut finance, "growth").await;
     assert_eq!(listed(&mut operator, "planRequests").await, std::slice::from_ref(&id));
-    assert!(owner.client.get(REFUSAL).await.body["refusal"]["askedAgainAt"].is_string());
+    let asked = owner.client.get(REFUSAL).await.body["refusal"].clone();
+    assert_eq!((asked["askedAgainAt"].is_string(), &asked["note"]), (true, &Value::Null), "{asked}");
+    for note in [json!({ "note": "We chose one." }), json!({ "note": "A repetition" }), json!({})] {
+        assert_eq!(owner.client.post(ASK, note).await.status, 204);
+    }
+    let with_note = owner.client.get(REFUSAL).await.body["refusal"].clone();
+    assert_eq!(with_note["note"], "We chose one.", "an owner adds it to what the request asked");
 
     assert_eq!(operator.post(&refusal, reason.clone()).await.status, 204, "once more");
     request(&mut finance, "growth").await;

@@ -52,7 +52,7 @@ pub(crate) async fn refuse_business(
     Ok(())
 }
 
-/// A repeated call changes nothing, not even the note.
+/// A business that asked without a note, such as by the request of a plan, adds one later. A further call changes nothing.
 pub(crate) async fn ask_again(
     state: &State,
     business: BusinessId,
@@ -68,7 +68,7 @@ pub(crate) async fn ask_again(
                 return Err(RefusalError::NotOwner);
             }
             let refusal = refusals::find(conn, business).await?.ok_or(RefusalError::NotRefused)?;
-            if refusal.asked_again_at.is_some() {
+            if refusal.asked_again_at.is_some() && (refusal.note.is_some() || note.is_none()) {
                 return Ok(());
             }
             refusals::ask_again(conn, business, note, now).await?;

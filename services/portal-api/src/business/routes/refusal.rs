@@ -66,7 +66,7 @@ pub(crate) async fn read(state: Data<State>, session: ReqData<Session>) -> Resul
     operation_id = "askAgain",
     tag = "Account",
     summary = "Ask the operator again for what it refused",
-    description = "The operator reads the note. A repeated call changes nothing. Without a refusal: 409 `nothing_refused`. A business that has what it waited for: 409 `business_not_waiting`.",
+    description = "The operator reads the note, which may follow in a later call. A repeated call changes nothing. Without a refusal: 409 `nothing_refused`. A business that has what it waited for: 409 `business_not_waiting`.",
     request_body = Option<contact_bodies::AskAgain>,
     responses((status = 204, description = "The business waits for the operator again.")),
 )]

@@ -40,7 +40,7 @@ export function RefusalNotice() {
         {sent && (
           <Text style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>Your message: {sent}</Text>
         )}
-        {mayAsk && !askedAgainAt && (
+        {mayAsk && !sent && (
           <>
             <Textarea
               label="What has changed since"
@@ -55,9 +55,10 @@ export function RefusalNotice() {
             <CallButton
               size="xs"
               loading={ask.isPending}
+              disabled={Boolean(askedAgainAt) && note.trim() === ""}
               onClick={() => ask.mutate(note.trim(), { onSuccess: () => setNote("") })}
             >
-              Ask again
+              {askedAgainAt ? "Add message" : "Ask again"}
             </CallButton>
           </>
         )}
