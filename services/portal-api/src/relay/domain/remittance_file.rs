@@ -67,7 +67,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>, Vec<LineError>> {
 /// `amountPaise`. Without an amount, the line of such a reference is `order,`.
 fn is_header(record: &StringRecord) -> bool {
     let first_word = |name: &str| name.split(|c: char| !c.is_alphanumeric()).next().map(str::to_lowercase);
-    let is_named = |word: &str| matches!(word, "amount" | "amountpaise" | "amountrupees");
+    let is_named = |word: &str| matches!(word, "amount" | "amountpaise" | "amountrupees" | "paise");
     let is_amount = record.get(1).is_none_or(|name| first_word(name).as_deref().is_some_and(is_named));
     record.get(0).is_some_and(|name| name.eq_ignore_ascii_case("order")) && is_amount
 }
@@ -84,26 +84,45 @@ fn line(number: u64, record: &StringRecord) -> Result<Line, &'static str> {
         return Err("Use three columns: order, amount and note. Put text with a comma in quotes.");
     }
     let order = text(0).ok_or("The order is missing.")?.to_owned();
-    let amount =
-        text(1).map(|text| rupees(text).ok_or("The amount must be rupees above 0, such as 1250.50."));
+    let amount = text(1).map(|text| rupees(text).ok_or_else(|| amount_error(text)));
     let note = text(2).map(str::to_owned);
     // `1,000` without quotes is the amount 1 with the note 000.
     if note.as_ref().is_some_and(|note| !note.contains(char::is_alphabetic)) {
-        return Err("The note has no words. Write the amount without commas.");
+        return Err("The note has no words. Write the amount without commas, or in quotes.");
     }
     Ok(Line { number, order, amount: amount.transpose()?, note })
 }
 
-/// `1250` or `1250.50`; never rounded.
+fn amount_error(text: &str) -> &'static str {
+    if text.contains(',') && rupees(&text.replace(',', "")).is_some() {
+        return "A comma of the amount groups no digits. Write the amount without commas, such as 1250.50.";
+    }
+    "The amount must be rupees above 0, such as 1250.50."
+}
+
+/// `1250`, `1250.50` or `1,00,000.50`; never rounded.
 fn rupees(text: &str) -> Option<Paise> {
     let (rupees, paise) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(rupees) || !is_number(paise) || paise.len() > 2 {
+    if !is_grouped(rupees) || !is_number(paise) || paise.len() > 2 {
+        return None;
+    }
+    let rupees = rupees.replace(',', "");
+    if !is_number(&rupees) {
         return None;
     }
     let paise: i64 = format!("{paise:0<2}").parse().ok()?;
     let amount = rupees.parse::<i64>().ok()?.checked_mul(100)?.checked_add(paise)?;
     Paise::positive(amount).ok()
+}
+
+/// Without commas, or with Indian (`1,00,000`) or western groups (`100,000`), as pages read typed amounts.
+fn is_grouped(digits: &str) -> bool {
+    let lengths: Vec<usize> = digits.split(',').map(str::len).collect();
+    let [first, middle @ .., 3] = lengths.as_slice() else { return lengths.len() == 1 };
+    [2_usize, 3]
+        .iter()
+        .any(|group| (1..=*group).contains(first) && middle.iter().all(|length| length == group))
 }
 
 #[cfg(test)]
@@ -147,15 +166,40 @@ mod tests {
 
     #[test]
     fn a_header_in_paise_is_refused() {
-        for header in
-            ["order,amount_paise", "order,amountPaise", "order,Amount (paise)", "Order,AMOUNT IN PAISE,note"]
-        {
+        for header in [
+            "order,amount_paise",
+            "order,amountPaise",
+            "order,Amount (paise)",
+            "Order,AMOUNT IN PAISE,note",
+            "order,paise",
+        ] {
             let errors = read(&format!("{header}\na,5")).unwrap_err();
             assert_eq!((errors.len(), errors[0].number), (1, 1), "{header}");
             assert!(errors[0].message.starts_with("Amounts are in rupees."), "{header}");
         }
         let lines = read("order,Amount (rupees)\na,5").unwrap();
         assert_eq!(lines, [read_line(2, "a", Some(500), None)]);
+    }
+
+    #[test]
+    fn grouped_digits_are_read_and_no_other_comma() {
+        for (text, paise) in [
+            ("1,437.08", 143_708),
+            ("1,00,000", 10_000_000),
+            ("100,000.5", 10_000_050),
+            ("12,34,567", 123_456_700),
+            ("1,234,567", 123_456_700),
+        ] {
+            let lines = read(&format!("a,\"{text}\"")).unwrap();
+            assert_eq!(lines, [read_line(1, "a", Some(paise), None)], "{text}");
+        }
+        for text in ["10,50", "1,0000", "1234,567", "1,23,45", "100,00,000", "1,00,000,000", ",100", "100,"] {
+            let errors = read(&format!("a,\"{text}\"")).unwrap_err();
+            assert!(errors[0].message.starts_with("A comma of the amount"), "{text}: {errors:?}");
+        }
+        for text in ["1,2a", ",", "1,000.5,0", "0,000"] {
+            assert_eq!(read(&format!("a,\"{text}\"")).unwrap_err().len(), 1, "{text}");
+        }
     }
 
     #[test]
