@@ -174,7 +174,7 @@ function FetchLink({ approval }: { approval: Approval }) {
           <ConfirmButton
             size="sm"
             title="Show the reset link?"
-            description="It is created now and shown once. The user and the owners are informed by e-mail."
+            description="It is created now and shown once. The user and the owners get an e-mail, if their addresses are confirmed."
             confirm="Show link"
             onConfirm={() => fetchLink.mutateAsync(undefined).then(({ url }) => setLink(url))}
           >

@@ -102,7 +102,7 @@ function Begin({ businessId, title, action }: BeginProps) {
   return (
     <Section
       title={title}
-      description="New live orders, keys and endpoints are refused from then on. Placed orders continue. The owners get a mail, and cannot withdraw this."
+      description="New live orders, keys and endpoints are refused from then on. Placed orders continue. Owners with a confirmed address get an e-mail. No owner can withdraw this."
     >
       <Stack gap="sm" align="flex-start" maw={640}>
         <Textarea

@@ -82,7 +82,7 @@ function StatusRow({ business }: { business: Business }) {
           description={
             <Stack>
               New live orders are rejected immediately. Orders in progress continue, and test mode keeps
-              working. Its owners are informed by e-mail.
+              working. Owners with a confirmed address get an e-mail.
               <Textarea
                 label="Reason"
                 description="Its owners read it in the e-mail and in their audit log."
@@ -132,7 +132,7 @@ function LiftSuspension({ business, onLift }: LiftSuspensionProps) {
     <ConfirmButton
       variant="filled"
       title={`Lift the suspension of ${business.name}?`}
-      description="The business becomes active again, and can place live orders if nothing else is missing. Its owners are informed by e-mail."
+      description="The business becomes active again, and can place live orders if nothing else is missing. Owners with a confirmed address get an e-mail."
       confirm="Lift suspension"
       isGain
       onConfirm={onLift}
@@ -214,7 +214,7 @@ function LiveAccessRow({ business }: { business: Business }) {
           key="grant"
           variant="filled"
           title={`Grant live access to ${business.name}?`}
-          description="The business can create Live keys and place real deliveries, if nothing else is missing. Its owners are informed by e-mail."
+          description="The business can create Live keys and place real deliveries, if nothing else is missing. Owners with a confirmed address get an e-mail."
           confirm="Grant live access"
           isGain
           onConfirm={() => act({ liveAccess: "active" }, "Live access granted.")}
@@ -247,7 +247,7 @@ function RefusalRow({ business }: { business: BusinessDetails }) {
         description={
           <Stack>
             It cannot place live orders, and leaves the new sign-ups and the requested plans until it asks
-            again. Its owners are informed by e-mail.
+            again. Owners with a confirmed address get an e-mail.
             <Textarea
               label="Reason"
               description="Its owners read it on their overview and in the e-mail."
