@@ -39,8 +39,8 @@ type FactsRow = (
 );
 /// With [`IS_CLOSING`].
 type StandingRow = (BusinessRow, FactsRow, Option<PickupRow>, bool);
-/// A [`StandingRow`], the owner's address, and [`IS_CLOSED`].
-type ListedRow = (BusinessRow, FactsRow, Option<PickupRow>, bool, String, bool);
+/// A [`StandingRow`], the owner's address, [`IS_CLOSED`], and [`IS_REFUSED`] with [`ASKED_AGAIN`].
+type ListedRow = (BusinessRow, FactsRow, Option<PickupRow>, bool, String, bool, (bool, bool));
 
 /// The columns of a [`FactsRow`].
 macro_rules! facts_columns {
@@ -231,6 +231,11 @@ const IS_REFUSED: &str = "(NOT (businesses.status = 'active' AND businesses.live
      SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL \
      AND refusals.refused_at >= coalesce(businesses.active_since, '-infinity')))";
 
+/// Whether the business asked again after such a refusal.
+const ASKED_AGAIN: &str = "(NOT (businesses.status = 'active' AND businesses.live_access) AND EXISTS (\
+     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NOT NULL \
+     AND refusals.refused_at >= coalesce(businesses.active_since, '-infinity')))";
+
 /// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(
     conn: &mut AsyncPgConnection,
@@ -254,6 +259,7 @@ pub(crate) async fn list(
             sql::<Bool>(IS_CLOSING),
             accounts::email,
             sql::<Bool>(IS_CLOSED),
+            (sql::<Bool>(IS_REFUSED), sql::<Bool>(ASKED_AGAIN)),
         ))
         // Ids start with their creation time.
         .order(businesses::id.desc())
@@ -299,11 +305,13 @@ pub(crate) async fn list(
         query = query.filter(businesses::id.lt(after.to_string()));
     }
     let rows: Vec<ListedRow> = query.load(conn).await?;
-    let listed = rows.into_iter().map(|(business, facts, pickup, closing, owner_email, closed)| {
-        let standing = Standing::try_from((business, facts, pickup, closing))?;
-        Ok(ListedBusiness { standing, closed, owner_email })
-    });
-    listed.collect::<Result<_, StoreError>>().map(Some)
+    rows.into_iter().map(read_listed).collect::<Result<_, StoreError>>().map(Some)
+}
+
+fn read_listed(row: ListedRow) -> Result<ListedBusiness, StoreError> {
+    let (business, facts, pickup, closing, owner_email, closed, (refused, asked_again)) = row;
+    let standing = Standing::try_from((business, facts, pickup, closing))?;
+    Ok(ListedBusiness { standing, closed, refused, asked_again, owner_email })
 }
 
 impl BusinessRow {

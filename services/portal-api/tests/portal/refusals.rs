@@ -23,6 +23,13 @@ async fn listed(operator: &mut Client, list: &str) -> Vec<Value> {
     home[list].as_array().unwrap().iter().map(|business| business["id"].clone()).collect()
 }
 
+/// Of each business of the list, the newest first.
+async fn refused_and_asked(operator: &mut Client) -> Vec<(bool, bool)> {
+    let page = operator.get("/v1/operator/businesses").await.body;
+    let of = |business: &Value| (business["refused"] == true, business["askedAgain"] == true);
+    page["data"].as_array().unwrap().iter().map(of).collect()
+}
+
 #[tokio::test]
 async fn a_refused_sign_up_reads_why_and_asks_again() {
     let portal = Portal::start().await;
@@ -43,6 +50,7 @@ async fn a_refused_sign_up_reads_why_and_asks_again() {
     assert_eq!(other.client.get(REFUSAL).await.body, json!({ "refusal": null }), "of another business");
     assert_eq!(other.client.post(ASK, json!({})).await.code(), "nothing_refused");
     assert_eq!(waiting(&mut operator).await, std::slice::from_ref(&other_id));
+    assert_eq!(refused_and_asked(&mut operator).await, [(false, false), (true, false)]);
 
     let long = json!({ "note": "x".repeat(501) });
     assert_eq!(owner.client.post(ASK, long).await.invalid_fields(), ["note"]);
@@ -54,6 +62,9 @@ async fn a_refused_sign_up_reads_why_and_asks_again() {
     assert_eq!(asked["note"], "The GSTIN is in our contact now.");
     assert_eq!(operator.get(&path).await.body["refusal"], asked);
     assert_eq!(waiting(&mut operator).await, [other_id.clone(), id.clone()]);
+    let sign_ups = operator.get("/v1/operator/home").await.body["signUps"].clone();
+    assert_eq!((&sign_ups[0]["askedAgain"], &sign_ups[1]["askedAgain"]), (&json!(false), &json!(true)));
+    assert_eq!(refused_and_asked(&mut operator).await, [(false, false), (false, true)]);
     let log = owner.client.get("/v1/portal/audit-log").await.body;
     for action in ["business.refused", "business.asked_again"] {
         let entries = log["data"].as_array().unwrap().iter();

@@ -16,6 +16,10 @@ test("a refused sign-up reads why, and asks again", async ({ visit }) => {
   await dialog.getByRole("button", { name: "Refuse" }).click();
   const row = staff.getByRole("status", { name: "Refusal" });
   await expect(row.getByText("The GSTIN is missing.")).toBeVisible();
+  await staff.goto(`/operator/businesses?search=${id}`);
+  await expect(staff.getByRole("row", { name: new RegExp(name) })).toContainText(", refused");
+  await staff.goBack();
+  await expect(row.getByText("The GSTIN is missing.")).toBeVisible();
   await check(staff, "business-refused", { bothSizes: true });
 
   await owner.goto("/");

@@ -124,6 +124,10 @@ pub(crate) struct ListedBusiness {
     pub(crate) standing: Standing,
     /// Whether its closing is completed.
     pub(crate) closed: bool,
+    /// Whether the operator refused it, and it has not asked again.
+    pub(crate) refused: bool,
+    /// Whether it asked again after a refusal.
+    pub(crate) asked_again: bool,
     pub(crate) owner_email: String,
 }
 

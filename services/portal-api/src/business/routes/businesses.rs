@@ -83,6 +83,8 @@ pub(crate) async fn list(state: Data<State>, request: HttpRequest) -> Result<Htt
         BusinessInList {
             business: BusinessView::of(listed.standing, Some(listed.owner_email)),
             closed: listed.closed,
+            refused: listed.refused,
+            asked_again: listed.asked_again,
             balance_paise: of.balance,
             recent_orders: of.recent_orders,
             last_order_at: of.last_order_at,
@@ -99,6 +101,10 @@ pub(crate) struct BusinessInList {
     business: BusinessView,
     /// Whether its closing is completed. It keeps the status that it had.
     closed: bool,
+    /// Whether its approval or live access was refused, and it has not asked again.
+    refused: bool,
+    /// Whether it asked again after a refusal.
+    asked_again: bool,
     /// Null if the wallet's service does not answer.
     balance_paise: Option<Paise>,
     /// The live orders of the last 30 days; 5000 means 5,000 or more. Null if the orders' service does not answer.

@@ -48,6 +48,8 @@ struct WaitingBusiness {
     id: BusinessId,
     name: String,
     requested_plan: Option<String>,
+    /// Whether it was refused, and asked again.
+    asked_again: bool,
     created_at: DateTime<Utc>,
 }
 
@@ -166,6 +168,7 @@ impl WaitingBusiness {
             id: business.id,
             name: business.name,
             requested_plan: business.subscription.requested_plan,
+            asked_again: listed.asked_again,
             created_at: business.created_at,
         }
     }

@@ -180,13 +180,14 @@ function Name({ business }: { business: Business }) {
 
 /** The status, and whether live orders are unlocked. */
 function Standing({ business }: { business: Business }) {
-  const { closed, unlocked, missing } = business;
+  const { closed, unlocked, missing, refused, askedAgain } = business;
   return (
     <div>
       <StatusBadge {...businessStatus(business)} />
       {!closed && (
         <Text size="xs" c="dimmed">
           {unlocked ? "Unlocked" : `Locked, ${missing.length} open`}
+          {refused ? ", refused" : askedAgain && ", asked again"}
         </Text>
       )}
     </div>

@@ -19,6 +19,7 @@ import classes from "./business.module.css";
 const LISTED_MAX = 20;
 const SIGN_UPS = "new-sign-ups";
 const PLAN_REQUESTS = "requested-plans";
+const ASKED_AGAIN = ", asked again after a refusal";
 
 export function Component() {
   const home = useOperatorHome(useToday());
@@ -82,9 +83,10 @@ function Parts({ home }: { home: OperatorHome }) {
         </Figure>
       </Figures>
       <List id={SIGN_UPS} title="New sign-ups" empty="No business waits for approval.">
-        {signUps.map(({ id, name, createdAt }) => (
+        {signUps.map(({ id, name, createdAt, askedAgain }) => (
           <Row key={id} id={id} name={name}>
             signed up <Time at={createdAt} relative />
+            {askedAgain && ASKED_AGAIN}
           </Row>
         ))}
       </List>
@@ -94,9 +96,10 @@ function Parts({ home }: { home: OperatorHome }) {
         empty="No business waits for a plan."
         all="/operator/businesses?subscription=requested"
       >
-        {planRequests.map(({ id, name, requestedPlan }) => (
+        {planRequests.map(({ id, name, requestedPlan, askedAgain }) => (
           <Row key={id} id={id} name={name}>
             {requestedPlan && planName(requestedPlan)}
+            {askedAgain && ASKED_AGAIN}
           </Row>
         ))}
       </List>
