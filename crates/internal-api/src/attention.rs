@@ -39,6 +39,9 @@ pub struct WalletAttention {
 pub struct LowBalance {
     pub business_id: BusinessId,
     pub balance_paise: Paise,
+    /// What the business owes. Release 1.0.0 leaves it out.
+    #[serde(default)]
+    pub owed_paise: Paise,
 }
 
 /// The cash of a business that is not settled although the promised day is over.

@@ -136,7 +136,7 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
     ]);
     portal.peers.answer("GET /webhook-dispatcher/internal/failing-endpoints", 200, failing);
     let attention = json!({
-        "lowBalances": [{ "businessId": active.business, "balancePaise": 10 }],
+        "lowBalances": [{ "businessId": active.business, "balancePaise": 0, "owedPaise": 5_000 }],
         "lateCash": [{ "businessId": active.business, "orders": 2, "amountPaise": 900, "dueSince": answer_of(&at()) }],
         "openDiscrepancies": 15,
     });
@@ -158,7 +158,7 @@ async fn the_operator_sees_who_waits_and_who_needs_attention() {
     );
     assert_eq!(
         home.body["lowBalances"],
-        json!([{ "businessId": business, "name": name, "balancePaise": 10 }])
+        json!([{ "businessId": business, "name": name, "balancePaise": 0, "owedPaise": 5_000 }])
     );
     assert_eq!(
         home.body["lateCash"],

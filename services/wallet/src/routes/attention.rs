@@ -15,10 +15,11 @@ use crate::state::State;
 pub(super) async fn attention(state: Data<State>, body: JsonBody) -> Result<HttpResponse, ApiError> {
     let closed = businesses(&body, "closed", CLOSED_MAX)?;
     let found = queries::attention::attention(&state, &closed, ATTENTION_MAX, DISCREPANCIES_MAX).await?;
-    let low = found
-        .low_balances
-        .into_iter()
-        .map(|low| LowBalance { business_id: low.business, balance_paise: low.balance });
+    let low = found.low_balances.into_iter().map(|low| LowBalance {
+        business_id: low.business,
+        balance_paise: low.balance,
+        owed_paise: low.owed,
+    });
     let late = found.late_cash.into_iter().map(|late| LateCash {
         business_id: late.business,
         orders: late.orders,

@@ -15,6 +15,8 @@ use super::columns::parse;
 pub(crate) struct LowBalance {
     pub(crate) business: BusinessId,
     pub(crate) balance: Paise,
+    /// What the business owes.
+    pub(crate) owed: Paise,
 }
 
 /// The cash of a business whose promised day is over.
@@ -26,12 +28,17 @@ pub(crate) struct LateCash {
     pub(crate) due_since: DateTime<Utc>,
 }
 
-/// Reads all wallets: there is one for each business.
+/// Reads all wallets: there is one for each business. Reads only what the listed ones owe.
 const LOW: &str = "
-    SELECT business_id, balance_paise FROM wallets
-    WHERE funded_at IS NOT NULL AND balance_paise < coalesce(low_balance_threshold_paise, $1)
-        AND business_id <> ALL ($3)
-    ORDER BY balance_paise, business_id LIMIT $2";
+    SELECT business_id, balance_paise, (
+        SELECT coalesce(-sum(amount_paise), 0)::bigint FROM entries
+        WHERE entries.business_id = low.business_id AND account = 'business_receivable') AS owed_paise
+    FROM (
+        SELECT business_id, balance_paise FROM wallets
+        WHERE funded_at IS NOT NULL AND balance_paise < coalesce(low_balance_threshold_paise, $1)
+            AND business_id <> ALL ($3)
+        ORDER BY balance_paise, business_id LIMIT $2) AS low
+    ORDER BY balance_paise, business_id";
 
 const LATE: &str =
     late!("business_id", " GROUP BY business_id ORDER BY min(due_since), business_id LIMIT $2");
@@ -42,6 +49,8 @@ struct LowRow {
     business_id: String,
     #[diesel(sql_type = BigInt)]
     balance_paise: i64,
+    #[diesel(sql_type = BigInt)]
+    owed_paise: i64,
 }
 
 /// The lowest balances below their threshold, or below the operator's, without those of `closed` businesses.
@@ -60,7 +69,8 @@ pub(crate) async fn low_balances(
         .await?;
     let low = |row: LowRow| {
         let business = parse("wallets.business_id", &row.business_id)?;
-        Ok(LowBalance { business, balance: Paise::new(row.balance_paise) })
+        let (balance, owed) = (Paise::new(row.balance_paise), Paise::new(row.owed_paise));
+        Ok(LowBalance { business, balance, owed })
     };
     rows.into_iter().map(low).collect()
 }

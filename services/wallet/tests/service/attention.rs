@@ -24,7 +24,11 @@ async fn low_balances_are_listed_from_the_lowest_and_compared_with_the_own_thres
     // A wallet that was never funded is not low.
     harness.wallet.set_threshold(harness.business(), &json!({ "thresholdPaise": 100 })).await.unwrap();
     let found = harness.wallet.attention(&[]).await.unwrap();
-    let balance = |business_id, paise| LowBalance { business_id, balance_paise: Paise::new(paise) };
+    let balance = |business_id, paise| LowBalance {
+        business_id,
+        balance_paise: Paise::new(paise),
+        owed_paise: Paise::ZERO,
+    };
     let expected = [balance(lower, 10), balance(low, THRESHOLD - 1), balance(own, 5_000)];
     let low_balances = expected.to_vec();
     assert_eq!(found, WalletAttention { low_balances, late_cash: Vec::new(), open_discrepancies: Some(0) });

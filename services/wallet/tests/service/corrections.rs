@@ -51,6 +51,8 @@ async fn a_wrong_credit_is_taken_back_and_what_is_spent_of_it_is_owed() {
     let taken: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(taken.iter().filter(|debit| !debit.already_debited).count(), 1);
     assert!(taken.iter().all(|debit| (debit.balance_paise.get(), debit.owed_paise.get()) == (0, 2_000)));
+    let low = harness.wallet.attention(&[]).await.unwrap().low_balances;
+    assert_eq!((low[0].business_id, low[0].owed_paise), (business, Paise::new(2_000)), "for the operator");
     // The statement has a row for the debt, and both rows name the credit, which tells what is left of it.
     let lines = harness.entries(business).await;
     let shown: Vec<_> = lines.iter().take(2).map(told).collect();

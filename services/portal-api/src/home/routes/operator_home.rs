@@ -31,7 +31,7 @@ struct OperatorHomeView {
     /// Wallets below their warning threshold, the lowest first.
     low_balances: Option<Vec<LowBalanceView>>,
     /// Closed businesses whose wallet has a balance, such as a late payment, to be paid out; the last closing first.
-    closed_with_money: Option<Vec<LowBalanceView>>,
+    closed_with_money: Option<Vec<ClosedWithMoneyView>>,
     /// Cash that is not settled although its promised day is over, the oldest first.
     late_cash: Option<Vec<LateCashView>>,
     /// Orders with an unexpected amount of cash that nobody has closed, up to 1,000; null as a list.
@@ -64,6 +64,15 @@ struct FailingView {
 #[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct LowBalanceView {
+    business_id: BusinessId,
+    name: String,
+    balance_paise: Paise,
+    owed_paise: Paise,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ClosedWithMoneyView {
     business_id: BusinessId,
     name: String,
     balance_paise: Paise,
@@ -127,14 +136,15 @@ impl OperatorHomeView {
         let low_balances = low_balances.map(|low| {
             let view = low.into_iter().filter_map(|low| {
                 let (business_id, name) = named(low.business_id)?;
-                Some(LowBalanceView { business_id, name, balance_paise: low.balance_paise })
+                let (balance_paise, owed_paise) = (low.balance_paise, low.owed_paise);
+                Some(LowBalanceView { business_id, name, balance_paise, owed_paise })
             });
             view.collect()
         });
         let closed_with_money = closed_with_money.map(|closed| {
             let view = closed.into_iter().filter_map(|closed| {
                 let (business_id, name) = named(closed.business_id)?;
-                Some(LowBalanceView { business_id, name, balance_paise: closed.balance_paise })
+                Some(ClosedWithMoneyView { business_id, name, balance_paise: closed.balance_paise })
             });
             view.collect()
         });

@@ -115,9 +115,14 @@ function Parts({ home }: { home: OperatorHome }) {
         title="Low balances"
         empty="Every funded wallet is above its warning. One that was never funded is not listed."
       >
-        {lowBalances?.map(({ businessId, name, balancePaise }) => (
+        {lowBalances?.map(({ businessId, name, balancePaise, owedPaise }) => (
           <Row key={businessId} id={businessId} name={name}>
             <Money paise={balancePaise} />
+            {owedPaise > 0 && (
+              <>
+                , owes <Money paise={owedPaise} />
+              </>
+            )}
           </Row>
         ))}
       </List>
