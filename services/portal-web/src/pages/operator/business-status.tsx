@@ -4,7 +4,6 @@ import { type ReactNode, useState } from "react";
 import { Link } from "react-router-dom";
 import { isApproval, useOpenApprovalsOf } from "../../api/operator-approvals";
 import {
-  type Business,
   type BusinessChange,
   type BusinessDetails,
   useChangeBusiness,
@@ -50,7 +49,7 @@ export function BusinessStatus({ business }: { business: BusinessDetails }) {
 }
 
 /** The actions of one row. An error appears below the row, or in the confirmation dialog if there was one. */
-function useActs({ id }: Business) {
+function useActs({ id }: BusinessDetails) {
   const confirmed = useChangeBusiness(id);
   const unconfirmed = useChangeBusiness(id);
   const notify = (done: string) => (given: object) =>
@@ -66,7 +65,7 @@ function useActs({ id }: Business) {
   };
 }
 
-function StatusRow({ business }: { business: Business }) {
+function StatusRow({ business }: { business: BusinessDetails }) {
   const { act, now, isPending, error } = useActs(business);
   const { status, name } = business;
   const [reason, setReason] = useState("");
@@ -115,7 +114,7 @@ function StatusRow({ business }: { business: Business }) {
 }
 
 interface LiftSuspensionProps {
-  business: Business;
+  business: BusinessDetails;
   onLift: () => Promise<unknown>;
 }
 
@@ -142,7 +141,7 @@ function LiftSuspension({ business, onLift }: LiftSuspensionProps) {
   );
 }
 
-function SubscriptionRow({ business }: { business: Business }) {
+function SubscriptionRow({ business }: { business: BusinessDetails }) {
   const { act, now, isPending, error } = useActs(business);
   const { subscription, plan, requestedPlan } = business;
   const isActive = subscription === "active";
@@ -189,7 +188,7 @@ function SubscriptionRow({ business }: { business: Business }) {
   );
 }
 
-function LiveAccessRow({ business }: { business: Business }) {
+function LiveAccessRow({ business }: { business: BusinessDetails }) {
   const { act, error } = useActs(business);
   const isGranted = business.liveAccess === "active";
   return (
@@ -312,7 +311,7 @@ function Row({ name, label, tone, hint, error, children }: RowProps) {
   );
 }
 
-function Missing({ business }: { business: Business }) {
+function Missing({ business }: { business: BusinessDetails }) {
   return (
     <Stack gap={6} className={classes.missing}>
       <Text fw={500}>Missing for live orders</Text>
