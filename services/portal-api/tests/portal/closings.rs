@@ -133,8 +133,8 @@ async fn an_owner_begins_and_withdraws_it_and_live_access_is_as_before() {
         assert_eq!(seen["closing"], true, "{seen}");
     }
     let membership = owner.client.get("/v1/portal/session").await.body["memberships"][0].clone();
-    let listed = operator.get("/v1/operator/businesses").await.body["data"][1].clone();
-    for seen in [membership, listed, operator.get(&path).await.body] {
+    let found = operator.get(&format!("/v1/operator/businesses?search={}", owner.business)).await.body;
+    for seen in [membership, found["data"][0].clone(), operator.get(&path).await.body] {
         assert_eq!((&seen["closing"], &seen["closed"]), (&json!(true), &json!(false)), "{seen}");
     }
     // What it owes is paid by a top-up.
