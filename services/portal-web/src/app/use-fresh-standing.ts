@@ -4,7 +4,7 @@ import { checkSession } from "../api/session";
 import type { Status } from "../api/types";
 import { useSession } from "./session";
 
-/** Reads the session again when the status shows that the operator has approved or suspended the business since, or somebody closes it. */
+/** Reads the session again once the status shows an approval, a suspension or a closing since. */
 export function useFreshStanding(status: Status | undefined) {
   const client = useQueryClient();
   const { businessId, memberships } = useSession();
