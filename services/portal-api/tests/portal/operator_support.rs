@@ -63,7 +63,10 @@ async fn one_business_is_read_with_its_profile_and_its_people() {
     assert_eq!(read.status, 200, "{read:?}");
     let listed = operator.get(BUSINESSES).await.body["data"][0].clone();
     for (name, value) in listed.as_object().unwrap() {
-        assert_eq!(&read.body[name], value, "{name}");
+        // A call of its own reads a refusal.
+        if !["refused", "askedAgain"].contains(&name.as_str()) {
+            assert_eq!(&read.body[name], value, "{name}");
+        }
     }
     assert_eq!(read.body["pickupProfile"], owner.client.get(PROFILE).await.body);
     assert_eq!(read.body["pickupProfile"]["complete"], false);
