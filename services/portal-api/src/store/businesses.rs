@@ -231,10 +231,9 @@ const IS_REFUSED: &str = "(NOT (businesses.status = 'active' AND businesses.live
      SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NULL \
      AND refusals.refused_at >= coalesce(businesses.active_since, '-infinity')))";
 
-/// Whether the business asked again after such a refusal.
+/// Whether the business asked again after a refusal, and still waits.
 const ASKED_AGAIN: &str = "(NOT (businesses.status = 'active' AND businesses.live_access) AND EXISTS (\
-     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NOT NULL \
-     AND refusals.refused_at >= coalesce(businesses.active_since, '-infinity')))";
+     SELECT FROM refusals WHERE refusals.business_id = businesses.id AND refusals.asked_again_at IS NOT NULL))";
 
 /// The operator's list, newest first. Reads one more than `limit` to show that more follow. `None` if `after` is unknown.
 pub(crate) async fn list(

@@ -13,7 +13,7 @@ export function useFreshStanding(status: Status | undefined) {
   const isStale =
     known !== undefined &&
     isActive !== undefined &&
-    ((known.status === "active") !== isActive || known.closing !== status?.closing);
+    ((known.status === "active") !== isActive || (known.closing ?? false) !== (status?.closing ?? false));
   useEffect(() => {
     if (isStale) checkSession(client);
   }, [client, isStale]);

@@ -1,6 +1,7 @@
 //! The statement: the entries of a wallet and the debts of its business, newest first, each with its transfer.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
@@ -13,6 +14,7 @@ use strum::VariantArray;
 use super::columns::parse;
 use super::predicates::{is_debit_with_reference, is_not_fee, is_operator_debit, is_posted, is_refund};
 use super::schema::{debits, entries, transfers};
+use super::statement_totals::sequences;
 use crate::domain::{Account, LineKind, ShortfallKind, TransferKind};
 
 #[derive(Clone, Debug)]
@@ -60,8 +62,7 @@ pub(crate) struct Deposit {
     pub(crate) created_at: DateTime<Utc>,
 }
 
-/// Entries of a kind with so few transfers are found by the index `transfers_beside_fees`. Those of other kinds lie close
-/// together in the wallet.
+/// Entries of a kind with so few transfers are found by the index `transfers_beside_fees`.
 const FEW: i64 = 5_000;
 
 type Row = (
@@ -215,6 +216,11 @@ async fn entries_of(
                 .filter(entries::account.eq(Account::BusinessWallet.as_str()))
                 .order(literal::<BigInt>("entries.sequence + 0").desc());
         }
+    }
+    if !few && filter.since.or(filter.until).is_some() {
+        let read = sequences(conn, business, (filter.since, filter.until)).await?;
+        let Some(Range { start, end }) = read else { return Ok(Vec::new()) };
+        query = query.filter(entries::sequence.ge(start)).filter(entries::sequence.lt(end));
     }
     query = in_period!(query, entries::created_at, filter);
     let rows: Vec<Row> = query.load(conn).await?;

@@ -1,5 +1,7 @@
 //! The balance of a wallet before and after a period, and what moved in between: in all, or of one kind.
 
+use std::ops::Range;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz};
@@ -90,6 +92,24 @@ const OWED: &str = "
 /// Longer than a transaction takes, twice: the search for an entry allows for one minute.
 const MARGIN: TimeDelta = TimeDelta::minutes(2);
 
+/// The sequence numbers of the entries from `since` up to `until`, and of some next to them. `None` without a wallet.
+pub(super) async fn sequences(
+    conn: &mut AsyncPgConnection,
+    business: BusinessId,
+    (since, until): (Option<DateTime<Utc>>, Option<DateTime<Utc>>),
+) -> Result<Option<Range<i64>>, StoreError> {
+    let start = match since {
+        Some(since) => first_since(conn, business, since).await?,
+        None => Some(0),
+    };
+    let Some(start) = start else { return Ok(None) };
+    let end = match until {
+        Some(until) => first_since(conn, business, until.checked_add_signed(MARGIN).unwrap_or(until)).await?,
+        None => None,
+    };
+    Ok(Some(start..end.unwrap_or(i64::MAX)))
+}
+
 /// The totals of the lines from `since` up to `until`, which are zero without a wallet. The balances are those of the wallet also
 /// with a kind.
 pub(crate) async fn of_period(
@@ -98,14 +118,13 @@ pub(crate) async fn of_period(
     (since, until): (DateTime<Utc>, DateTime<Utc>),
     kind: Option<LineKind>,
 ) -> Result<StatementTotals, StoreError> {
-    let Some(first) = first_since(conn, business, since).await? else {
+    let Some(Range { start, end }) = sequences(conn, business, (Some(since), Some(until))).await? else {
         return Ok(StatementTotals::default());
     };
-    let end = first_since(conn, business, until + MARGIN).await?.unwrap_or(i64::MAX);
     let fees = kind == Some(LineKind::Moved(TransferKind::DeliveryFee));
     let InPeriod { opening_paise, change_paise, wanted } = statement(ALL_OR_FEES)
         .bind::<Text, _>(business.to_string())
-        .bind::<BigInt, _>(first)
+        .bind::<BigInt, _>(start)
         .bind::<BigInt, _>(end)
         .bind::<Timestamptz, _>(since)
         .bind::<Timestamptz, _>(until)

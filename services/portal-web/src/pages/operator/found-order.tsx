@@ -105,7 +105,7 @@ function Details({ found }: { found: FoundOrder }) {
           <OrderMoney
             order={order}
             transfer={transferOf(timeline.rows)}
-            owedPaise={owedOf(timeline.rows)}
+            owedPaise={owedOf(timeline)}
             isOfStaff
             difference={difference}
           />

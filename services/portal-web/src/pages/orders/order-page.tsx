@@ -141,7 +141,7 @@ function Delivery({ order, timeline }: PartProps) {
           <OrderMoney
             order={order}
             transfer={transferOf(timeline.rows)}
-            owedPaise={owedOf(timeline.rows)}
+            owedPaise={owedOf(timeline)}
             transferPath={transferPath}
             difference={
               cash

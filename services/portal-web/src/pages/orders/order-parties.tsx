@@ -31,7 +31,7 @@ export function OrderParties({ order }: { order: Order }) {
             <Text c="dimmed">{order.mode === "test" ? "Test orders get no driver" : "None assigned"}</Text>
           )}
         </Fact>
-        {order.reattempt && order.status !== "failed" && (
+        {order.reattempt && !["failed", "returned"].includes(order.status) && (
           <Fact name={`Attempt ${order.reattempt.number}`}>
             <Asked reattempt={order.reattempt} />
           </Fact>

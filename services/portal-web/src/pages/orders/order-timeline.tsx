@@ -28,8 +28,9 @@ export function transferOf(rows: TimelineEntry[]): Transfer | undefined {
   return (settled?.data as unknown as EventData | undefined)?.remittance ?? undefined;
 }
 
-/** What the fees of attempts took more than the balance had. A later top-up may have paid it. */
-export function owedOf(rows: TimelineEntry[]): number {
+/** What the fees of attempts took more than the balance had, once all is read. A later top-up may have paid it. */
+export function owedOf({ rows, hasNextPage, missing }: Timeline): number {
+  if (hasNextPage || missing.includes("wallet")) return 0;
   return (
     rows
       .filter((entry) => entry.type === "money")

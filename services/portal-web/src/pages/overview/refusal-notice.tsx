@@ -2,6 +2,7 @@ import { Alert, Stack, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { useAskAgain, useRefusal } from "../../api/refusal";
 import { useMay } from "../../app/session";
+import { useIsClosing } from "../../app/use-is-suspended";
 import { CallButton } from "../../components/call-button";
 import { ErrorState } from "../../components/error-state";
 import { Time } from "../../components/time";
@@ -14,7 +15,9 @@ export function RefusalNotice() {
   const mayAsk = useMay("manage_business");
   const ask = useAskAgain();
   const [note, setNote] = useState("");
-  if (!refusal) return null;
+  const isClosing = useIsClosing();
+  // Nobody decides about a business that is being closed.
+  if (!refusal || isClosing) return null;
   const { reason, refusedAt, askedAgainAt, note: sent } = refusal;
   return (
     <Alert
