@@ -21,7 +21,7 @@ pub enum ExceptionKind {
 pub enum DecisionFilter {
     Asked,
     None,
-    /// Not begun: of the failed, also those that are not late, and of the other kinds none.
+    /// Orders whose decision has not begun. They are among the failed ones, and need not be late.
     Pending,
 }
 

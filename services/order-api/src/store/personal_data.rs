@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Binary, Bool, Jsonb, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Binary, Jsonb, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId};
 use postgres::statement;
@@ -18,19 +18,9 @@ use crate::domain::{Erasable, Fingerprint, Scope, without_personal_data};
 /// "erase" in ASCII: the advisory lock of retention.
 const LOCK: i64 = 0x65_72_61_73_65;
 
-#[derive(QueryableByName)]
-struct LockRow {
-    #[diesel(sql_type = Bool)]
-    is_locked: bool,
-}
-
 /// Takes the lock of retention until the transaction ends. False when another instance has it.
 pub async fn try_lock(conn: &mut AsyncPgConnection) -> Result<bool, StoreError> {
-    let row: LockRow = statement("SELECT pg_try_advisory_xact_lock($1) AS is_locked")
-        .bind::<BigInt, _>(LOCK)
-        .get_result(conn)
-        .await?;
-    Ok(row.is_locked)
+    postgres::try_lock(conn, LOCK).await
 }
 
 /// Orders that retention may erase and that have not changed since `before`, oldest change first.

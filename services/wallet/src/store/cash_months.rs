@@ -3,10 +3,10 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Bool, Date, Text};
+use diesel::sql_types::{Array, BigInt, Date, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{BusinessId, OrderId, Paise};
-use postgres::{StoreError, statement};
+use postgres::{StoreError, statement, try_lock};
 
 /// As in the trigger: the length of a part's beginning of ids.
 const PART: usize = 9;
@@ -135,13 +135,6 @@ pub(crate) struct Part {
     part: String,
 }
 
-#[derive(QueryableByName)]
-struct LockRow {
-    #[diesel(sql_type = Bool)]
-    is_locked: bool,
-}
-
-const TRY_LOCK: &str = "SELECT pg_try_advisory_xact_lock($1) AS is_locked";
 const TAKE_MARKS: &str = "
     WITH next AS MATERIALIZED (
         SELECT DISTINCT business_id, part FROM cash_sums_outdated WHERE (business_id, part) > ($1, $2)
@@ -169,8 +162,7 @@ pub(crate) async fn store_next(
     conn: &mut AsyncPgConnection,
     after: &Part,
 ) -> Result<Option<Part>, StoreError> {
-    let lock: LockRow = statement(TRY_LOCK).bind::<BigInt, _>(LOCK).get_result(conn).await?;
-    if !lock.is_locked {
+    if !try_lock(conn, LOCK).await? {
         return Ok(None);
     }
     let taken: Vec<Part> = statement(TAKE_MARKS)

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Bool, Date, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Date, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{EventId, OrderId, WebhookDeliveryId};
 use postgres::{StoreError, statement};
@@ -13,18 +13,9 @@ use super::corrupt;
 /// The advisory lock of this work: the bytes of "retain".
 const LOCK: i64 = 0x72_65_74_61_69_6e;
 
-const TRY_LOCK: &str = "SELECT pg_try_advisory_xact_lock($1) AS ours";
-
-#[derive(QueryableByName)]
-struct LockRow {
-    #[diesel(sql_type = Bool)]
-    ours: bool,
-}
-
 /// Returns false if another instance holds the lock. Held until the transaction ends.
 pub(crate) async fn try_lock_retention(conn: &mut AsyncPgConnection) -> Result<bool, StoreError> {
-    let row: LockRow = statement(TRY_LOCK).bind::<BigInt, _>(LOCK).get_result(conn).await?;
-    Ok(row.ours)
+    postgres::try_lock(conn, LOCK).await
 }
 
 /// A partition of the attempts.
